@@ -4,6 +4,7 @@
 
 mod bind;
 mod lower;
+mod planning;
 mod rewrite;
 mod select_limit;
 
@@ -69,8 +70,8 @@ fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> 
 fn binder_for<'a>(statement: &ast::Statement, input: PlannerInput<'a>) -> bind::Binder<'a> {
     let escalates = changes_strictly(statement, input.context.facts());
     let mut binder = bind::Binder::new(input);
-    binder.escalates = escalates;
-    binder.stores = matches!(statement, ast::Statement::Insert(_) | ast::Statement::Update(_));
+    binder.changes.escalates = escalates;
+    binder.changes.stores = matches!(statement, ast::Statement::Insert(_) | ast::Statement::Update(_));
     binder.facts.escalates = escalates;
     binder
 }
@@ -78,11 +79,11 @@ fn binder_for<'a>(statement: &ast::Statement, input: PlannerInput<'a>) -> bind::
 /// Binds the statement and reports its mistakes in their order.
 fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> SqlResult<PlanKind> {
     let bound = bind_statement(binder, statement);
-    if let Some(denied) = binder.denied.take() {
+    if let Some(denied) = binder.privileges.denied.take() {
         return Err(denied);
     }
     let kind = bound?;
-    binder.conflict.take().map_or(Ok(kind), Err)
+    binder.changes.conflict.take().map_or(Ok(kind), Err)
 }
 
 /// Plans a query or data-changing statement for a user who has the privileges that it needs.
@@ -91,13 +92,13 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
     let reported = input.context.diagnostics().mark();
     let mut binder = binder_for(statement, input);
     let mut kind = bind_checked(&mut binder, statement)?;
-    if let Some(early) = binder.early.for_second_binding() {
+    if let Some(early) = binder.subqueries.early.for_second_binding() {
         let input = binder.input;
         input.context.diagnostics().forget_since(reported);
         binder = binder_for(statement, input);
-        binder.early = early;
+        binder.subqueries.early = early;
         // Which subqueries run may depend on rows.
-        binder.volatile = true;
+        binder.nature.volatile = true;
         kind = bind_checked(&mut binder, statement)?;
     }
     bind::warn_of_hints(&mut binder, reported);
@@ -112,18 +113,18 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
     let mut plan = Plan {
         kind,
         repeatable: false,
-        sites: binder.site_count(),
-        recursions: binder.recursion_scopes.len(),
-        subqueries: binder.subqueries,
-        asked_first: binder.asked_first,
-        common_tables: binder.common_table_uses,
-        privileges: PrivilegesNeeded::new(binder.privileges),
+        sites: binder.sites,
+        recursions: binder.common_tables.recursions.len(),
+        subqueries: binder.subqueries.plans,
+        asked_first: binder.subqueries.asked_first,
+        common_tables: binder.common_tables.uses,
+        privileges: PrivilegesNeeded::new(binder.privileges.requests),
         tables: binder.tables,
-        volatile: binder.volatile,
-        row_by_row: binder.assigns || binder.calls_routines,
-        calls_routines: binder.calls_routines,
-        parameters: binder.parameters,
-        checked_parameters: binder.checked_parameters,
+        volatile: binder.nature.volatile,
+        row_by_row: binder.nature.assigns || binder.nature.calls_routines,
+        calls_routines: binder.nature.calls_routines,
+        parameters: binder.parameters.uses,
+        checked_parameters: binder.parameters.checked,
         explain,
     };
     plan.repeatable = plan::is_repeatable(&plan);

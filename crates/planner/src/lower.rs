@@ -1,14 +1,14 @@
 //! From a bound SELECT to a physical tree: what is known of the rows, the joins, then groups, select list, DISTINCT, order and
-//! LIMIT. Main function: [`Binder::lower`].
+//! LIMIT. Main function: [`lower`].
 
 use crate::bind::Binder;
-use crate::rewrite::add_inner_conditions;
+use crate::rewrite::{SubqueryJoins, add_inner_conditions};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
 use optimizer::{
-    Grouping, JoinGoal, JoinTree, Joined, LogicalSelect, ReadOrder, SelectItem, Source, compute_chosen_year,
-    extreme_rows, holds_for_no_group, is_never, keep_in_table, keep_what_is_read, known_rows,
-    leave_out_unasked, plan_joins, skipping_rows, tables_of, whole_table,
+    Block, Grouping, JoinGoal, JoinTree, Joined, LogicalSelect, Optimizer, ReadOrder, SelectItem, Source,
+    Survey, compute_chosen_year, extreme_rows, holds_for_no_group, is_never, keep_in_table,
+    keep_what_is_read, known_rows, leave_out_unasked, plan_joins, skipping_rows, tables_of, whole_table,
 };
 use plan::Rule;
 use plan::physical::{
@@ -30,249 +30,214 @@ pub(crate) struct Lowered {
     pub rows: f64,
 }
 
-impl Binder<'_> {
-    /// Chooses how a SELECT is done that is settled and whose block is on top of the stack.
-    pub(crate) fn lower(&mut self, mut select: LogicalSelect) -> SqlResult<Lowered> {
-        if let Some(done) = self.count_only(&select) {
-            let columns = self.output_columns(&select, Grouping::InOrder);
-            let node = limited(done, select.limit, select.counts_all);
-            return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0 });
-        }
-        let impossible = self.look_at_select(&mut select)?;
-        let is_outermost = matches!(select.select_type, "SIMPLE" | "PRIMARY");
-        if !impossible && is_outermost && !self.subqueries.is_empty() {
-            let mut joined = Vec::new();
-            select.tree.iter().for_each(|tree| add_inner_conditions(tree, &mut joined));
-            self.ask_first(joined.iter().chain(&select.conditions));
-            self.ask_first(select.having.iter());
-        }
-        self.join_subqueries(&mut select)?;
-        let goal = join_goal(&select);
-        let Joined { node, ordered, mut explain, first, rows } = match self.few_rows(&select) {
-            Some(few) => few,
-            None => {
-                let conditions = std::mem::take(&mut select.conditions);
-                let semijoins = std::mem::take(&mut select.semijoins);
-                plan_joins(
-                    &mut self.optimizer(),
-                    select.tree.take(),
-                    conditions,
-                    semijoins,
-                    goal,
-                    select.is_straight,
-                )?
-            }
-        };
-        let ordered = ordered && !select.groups && !select.distinct;
-        let rows = self.rows_of_select(&select, rows);
-        let first = first.map_or(0, |table| 1 << table);
-        let read = ReadOrder { ordered: ordered && self.is_order_of(&select, first), first };
-        let way = match (impossible, select.rollup) {
-            (true, true) => Grouping::Rollup,
-            (true, false) => Grouping::InOrder,
-            _ if select.is_operand => Grouping::InOrder,
-            _ => self.way_of_rows(&select, read),
-        };
-        let columns = self.output_columns(&select, way);
-        if way == Grouping::Temporary {
-            keep_in_table(self.block(), &mut select.items, &mut select.order);
-        }
-        shown_as_text(&mut select.items, &columns);
-        let needs_sort = !select.order.is_empty() && !ordered;
-        if let Some(first) = explain.first_mut() {
-            let by_key = select.has_group_keys || select.distinct;
-            let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
-            first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
-        }
-        let node = self.grouped(node, &mut select, way);
-        let last = select.limit.is_some() && projects_last(&select, ordered)
-            || !select.groups && self.assigns_last(&select, read);
-        let LogicalSelect { items, order, .. } = &mut select;
-        let node = if last { node } else { project(node, items, order, ordered) };
-        let shown = &columns[..columns.len() - select.handed_on];
-        let node = finish(node, shown, &mut select, needs_sort);
-        let mut node = if last { project(node, &select.items, &mut [], true) } else { node };
-        if self.input.context.rules().has(Rule::KeptSlots) {
-            keep_what_is_read(&mut node);
-        }
-        Ok(Lowered { node, columns, explain, rows })
+/// Chooses how a SELECT is done that is settled and whose block is on top of the stack.
+pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlResult<Lowered> {
+    let may_count = binder.rules().has(Rule::RowCount);
+    if let Some(done) = count_only(binder.block(), &select, may_count) {
+        let columns = output_columns(binder.block(), &select, Grouping::InOrder);
+        let node = limited(done, select.limit, select.counts_all);
+        return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0 });
     }
+    let last_block = binder.block_number;
+    let impossible = look_at_select(&mut binder.survey(), last_block, &mut select)?;
+    let is_outermost = matches!(select.select_type, "SIMPLE" | "PRIMARY");
+    if !impossible && is_outermost && !binder.subqueries.plans.is_empty() {
+        let mut joined = Vec::new();
+        select.tree.iter().for_each(|tree| add_inner_conditions(tree, &mut joined));
+        let blocks = binder.blocks.len();
+        binder.subqueries.ask_first(blocks, joined.iter().chain(&select.conditions));
+        binder.subqueries.ask_first(blocks, select.having.iter());
+    }
+    let (survey, open, explain) = binder.survey_with_open();
+    SubqueryJoins { survey, open, explain }.join_subqueries(&mut select)?;
+    let goal = join_goal(&select);
+    let Joined { node, ordered, mut explain, first, rows } = match few_rows(&mut binder.optimizer(), &select)
+    {
+        Some(few) => few,
+        None => {
+            let conditions = std::mem::take(&mut select.conditions);
+            let semijoins = std::mem::take(&mut select.semijoins);
+            plan_joins(
+                &mut binder.optimizer(),
+                select.tree.take(),
+                conditions,
+                semijoins,
+                goal,
+                select.is_straight,
+            )?
+        }
+    };
+    let ordered = ordered && !select.groups && !select.distinct;
+    let rows = rows_of_select(binder.block(), &select, rows);
+    let first = first.map_or(0, |table| 1 << table);
+    let read = ReadOrder { ordered: ordered && is_order_of(binder.block(), &select, first), first };
+    let way = match (impossible, select.rollup) {
+        (true, true) => Grouping::Rollup,
+        (true, false) => Grouping::InOrder,
+        _ if select.is_operand => Grouping::InOrder,
+        _ => way_of_rows(binder.block(), &select, read),
+    };
+    let columns = output_columns(binder.block(), &select, way);
+    if way == Grouping::Temporary {
+        keep_in_table(binder.block(), &mut select.items, &mut select.order);
+    }
+    shown_as_text(&mut select.items, &columns);
+    let needs_sort = !select.order.is_empty() && !ordered;
+    if let Some(first) = explain.first_mut() {
+        let by_key = select.has_group_keys || select.distinct;
+        let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
+        first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
+    }
+    let node = grouped(binder.block(), node, &mut select, way);
+    let last = select.limit.is_some() && projects_last(&select, ordered)
+        || !select.groups && assigns_last(&binder.optimizer(), &select, read);
+    let LogicalSelect { items, order, .. } = &mut select;
+    let node = if last { node } else { project(node, items, order, ordered) };
+    let shown = &columns[..columns.len() - select.handed_on];
+    let node = finish(node, shown, &mut select, needs_sort);
+    let mut node = if last { project(node, &select.items, &mut [], true) } else { node };
+    if binder.rules().has(Rule::KeptSlots) {
+        keep_what_is_read(&mut node);
+    }
+    Ok(Lowered { node, columns, explain, rows })
+}
 
-    /// The rows that are enough where an index tells which.
-    fn few_rows(&mut self, select: &LogicalSelect) -> Option<Joined> {
-        if let Some(node) = extreme_rows(&mut self.optimizer(), select) {
-            let explain = vec![optimized_away()];
-            return Some(Joined { node, ordered: false, rows: 1.0, explain, first: None });
-        }
-        let (node, row, rows) = skipping_rows(&mut self.optimizer(), select)?;
-        Some(Joined { node, ordered: false, rows, explain: vec![row], first: Some(0) })
+/// The rows that are enough where an index tells which.
+fn few_rows(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Option<Joined> {
+    if let Some(node) = extreme_rows(optimizer, select) {
+        let explain = vec![optimized_away()];
+        return Some(Joined { node, ordered: false, rows: 1.0, explain, first: None });
     }
+    let (node, row, rows) = skipping_rows(optimizer, select)?;
+    Some(Joined { node, ordered: false, rows, explain: vec![row], first: Some(0) })
+}
 
-    /// How many rows come of so many joined ones.
-    fn rows_of_select(&mut self, select: &LogicalSelect, joined: f64) -> f64 {
-        let limit = select.limit.as_ref().and_then(|limit| literal_count(limit.count.as_ref()?));
-        let rows = match select.groups {
-            true if self.block().group_keys.is_empty() => 1.0,
-            true => (joined * GROUP_SHARE).max(1.0),
-            false => joined,
-        };
-        limit.map_or(rows, |limit| rows.min(limit as f64))
-    }
+/// How many rows come of so many joined ones.
+fn rows_of_select(block: &Block, select: &LogicalSelect, joined: f64) -> f64 {
+    let limit = select.limit.as_ref().and_then(|limit| literal_count(limit.count.as_ref()?));
+    let rows = match select.groups {
+        true if block.group_keys.is_empty() => 1.0,
+        true => (joined * GROUP_SHARE).max(1.0),
+        false => joined,
+    };
+    limit.map_or(rows, |limit| rows.min(limit as f64))
+}
 
-    /// Brings FROM and the conditions of WHERE and of joins to the form in which they are planned.
-    pub(crate) fn settle_select(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
-        self.take_in_derived(select)?;
-        let conditions = std::mem::take(&mut select.conditions);
-        let conditions = self.factor_alternatives(conditions);
-        if let Some(tree) = &mut select.tree {
-            self.factor_joins(tree);
-        }
-        select.conditions = self.settled_from(select.tree.as_mut(), conditions)?;
-        self.keep_times_of_rows(select);
-        self.push_into_derived(select)
+/// Finds out what is known of the rows, as far as it matters. Whether there is none.
+fn look_at_select(survey: &mut Survey<'_>, last_block: u32, select: &mut LogicalSelect) -> SqlResult<bool> {
+    let sorts = !select.order.is_empty();
+    let orders = select.groups || select.distinct || sorts;
+    let differs = orders
+        && !select.is_operand
+        && (select.rollup || survey.optimizer.assigns || types_differ_if_kept(&select.shown));
+    let is_asked_for = select.select_type == "SUBQUERY" && !select.groups;
+    if select.having.iter().any(|condition| holds_for_no_group(condition, survey.optimizer.context)) {
+        select.conditions.push(Expression::boolean(false));
     }
+    let is_empty = select.conditions.iter().any(is_never) || select.limit.as_ref().is_some_and(wants_nothing);
+    let looks = differs || is_asked_for || orders && survey.optimizer.block.tables.len() > 1;
+    let wanted = (looks, differs, sorts);
+    look_at_rows(survey, last_block, select.tree.as_ref(), &select.conditions, is_empty, wanted)
+}
 
-    /// Finds out what is known of the rows, as far as it matters. Whether there is none.
-    fn look_at_select(&mut self, select: &mut LogicalSelect) -> SqlResult<bool> {
-        let sorts = !select.order.is_empty();
-        let orders = select.groups || select.distinct || sorts;
-        let differs = orders
-            && !select.is_operand
-            && (select.rollup || self.assigns || types_differ_if_kept(&select.shown));
-        let is_asked_for = select.select_type == "SUBQUERY" && !select.groups;
-        if select.having.iter().any(|condition| holds_for_no_group(condition, self.input.context)) {
-            select.conditions.push(Expression::boolean(false));
-        }
-        let is_empty =
-            select.conditions.iter().any(is_never) || select.limit.as_ref().is_some_and(wants_nothing);
-        let looks = differs || is_asked_for || orders && self.block().tables.len() > 1;
-        self.look_at_rows(select.tree.as_ref(), &select.conditions, is_empty, (looks, differs, sorts))
+/// Finds out what is known of the rows, if `looks` or if that says which subqueries in this query are asked for; `reads` and
+/// `sorts` as for [`known_rows`]. Whether there is none.
+fn look_at_rows(
+    survey: &mut Survey<'_>,
+    last_block: u32,
+    tree: Option<&JoinTree>,
+    conditions: &[Expression],
+    is_empty: bool,
+    (looks, reads, sorts): (bool, bool, bool),
+) -> SqlResult<bool> {
+    if is_empty {
+        leave_out_unasked(survey, last_block, true, &[]);
     }
+    let is_wanted = survey.early.is_wanted();
+    if looks || is_wanted {
+        let known = known_rows(survey, tree, conditions, (reads, sorts))?;
+        survey.optimizer.block.known = known;
+    }
+    let impossible = survey.optimizer.block.known.none || is_empty;
+    if impossible && is_wanted {
+        leave_out_unasked(survey, last_block, false, conditions);
+    }
+    Ok(impossible)
+}
 
-    /// Finds out what is known of the rows, if `looks` or if that says which subqueries in this query are asked for; `reads` and
-    /// `sorts` as for [`known_rows`]. Whether there is none.
-    fn look_at_rows(
-        &mut self,
-        tree: Option<&JoinTree>,
-        conditions: &[Expression],
-        is_empty: bool,
-        (looks, reads, sorts): (bool, bool, bool),
-    ) -> SqlResult<bool> {
-        if is_empty {
-            let last = self.block_number;
-            leave_out_unasked(&mut self.survey(), last, true, &[]);
-        }
-        let is_wanted = self.early.is_wanted();
-        if looks || is_wanted {
-            let known = known_rows(&mut self.survey(), tree, conditions, (reads, sorts))?;
-            self.block().known = known;
-        }
-        let impossible = self.block().known.none || is_empty;
-        if impossible && is_wanted {
-            let last = self.block_number;
-            leave_out_unasked(&mut self.survey(), last, false, conditions);
-        }
-        Ok(impossible)
-    }
+/// Whether the order is one of the first table alone, or of single rows: MySQL sorts where it is that of another table, even
+/// if both are the same.
+fn is_order_of(block: &Block, select: &LogicalSelect, first: u64) -> bool {
+    let known = first | block.known.fixed;
+    select.order.iter().all(|key| tables_of(block, &key.expression) & !known == 0)
+}
 
-    /// Whether the order is one of the first table alone, or of single rows: MySQL sorts where it is that of another table, even
-    /// if both are the same.
-    fn is_order_of(&mut self, select: &LogicalSelect, first: u64) -> bool {
-        let block = self.block();
-        let known = first | block.known.fixed;
-        select.order.iter().all(|key| tables_of(block, &key.expression) & !known == 0)
-    }
+/// Whether the select list assigns user variables as the rows go out: if these are sorted as they are read.
+fn assigns_last(optimizer: &Optimizer<'_>, select: &LogicalSelect, read: ReadOrder) -> bool {
+    let keys = select.order.iter().map(|key| &key.expression);
+    optimizer.assigns
+        && !select.distinct
+        && !select.order.iter().any(|key| assigns_variable(&key.expression))
+        && optimizer.block.sorts_as_it_reads(keys, read)
+}
 
-    /// Whether the select list assigns user variables as the rows go out: if these are sorted as they are read.
-    fn assigns_last(&mut self, select: &LogicalSelect, read: ReadOrder) -> bool {
-        let keys = select.order.iter().map(|key| &key.expression);
-        self.assigns
-            && !select.distinct
-            && !select.order.iter().any(|key| assigns_variable(&key.expression))
-            && self.block().sorts_as_it_reads(keys, read)
-    }
+fn grouped(block: &Block, node: Node, select: &mut LogicalSelect, way: Grouping) -> Node {
+    let having = std::mem::take(&mut select.having);
+    let rollup = select.rollup;
+    let node = if select.groups {
+        let mut keys = block.group_keys.clone();
+        let mut aggregates = block.aggregates.clone();
+        way.compute_years(&mut keys, &mut aggregates);
+        aggregates.iter_mut().flat_map(|call| &mut call.arguments).for_each(compute_chosen_year);
+        let sorts = rollup && order_matters(&keys, &aggregates);
+        Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorts, rollup }))
+    } else {
+        node
+    };
+    if having.is_empty() { node } else { Node::Filter { input: Box::new(node), conditions: having } }
+}
 
-    /// [`Binder::keep_times`] in all that is over rows.
-    fn keep_times_of_rows(&mut self, select: &mut LogicalSelect) {
-        let mut keys = std::mem::take(&mut self.block().group_keys);
-        let mut aggregates = std::mem::take(&mut self.block().aggregates);
-        let arguments = aggregates.iter_mut().flat_map(|call| &mut call.arguments);
-        let mut others: Vec<&mut Expression> = keys.iter_mut().chain(arguments).collect();
-        if !select.groups {
-            others.extend(select.items.iter_mut().map(|item| &mut item.expression));
-            others.extend(select.order.iter_mut().map(|key| &mut key.expression));
-        }
-        self.keep_times(select.tree.as_mut(), &mut select.conditions, &mut others);
-        self.block().group_keys = keys;
-        self.block().aggregates = aggregates;
+/// How MySQL comes by the result's rows.
+fn way_of_rows(block: &mut Block, select: &LogicalSelect, read: ReadOrder) -> Grouping {
+    let order = &select.order;
+    if select.groups {
+        return block.grouping(order, select.rollup, read);
     }
+    let shown: Vec<&Expression> = select.items.iter().map(|item| &item.expression).collect();
+    if select.distinct {
+        // MySQL makes keys of groups of the items where it reads one table.
+        let keys = if block.is_single() { &shown[..] } else { &[] };
+        block.settle_keys(keys.iter().copied());
+        return block.distinct_grouping(&shown);
+    }
+    let keys = order.iter().map(|key| &key.expression);
+    block.settle_keys(keys.clone());
+    let ordered = read.ordered && block.known.semijoins == 0;
+    match ordered || order.is_empty() || block.sorts_as_it_reads(keys, read) {
+        true => Grouping::InOrder,
+        false => Grouping::Sorted,
+    }
+}
 
-    fn grouped(&mut self, node: Node, select: &mut LogicalSelect, way: Grouping) -> Node {
-        let having = std::mem::take(&mut select.having);
-        let rollup = select.rollup;
-        let node = if select.groups {
-            let block = self.block();
-            let mut keys = block.group_keys.clone();
-            let mut aggregates = block.aggregates.clone();
-            way.compute_years(&mut keys, &mut aggregates);
-            aggregates.iter_mut().flat_map(|call| &mut call.arguments).for_each(compute_chosen_year);
-            let sorts = rollup && order_matters(&keys, &aggregates);
-            Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorts, rollup }))
-        } else {
-            node
-        };
-        if having.is_empty() { node } else { Node::Filter { input: Box::new(node), conditions: having } }
-    }
+fn output_columns(block: &Block, select: &LogicalSelect, way: Grouping) -> Vec<OutputColumn> {
+    let columns = select.items.iter().zip(&select.shown);
+    columns.map(|(item, shown)| block.output_column(shown.clone(), &item.expression, way)).collect()
+}
 
-    /// How MySQL comes by the result's rows.
-    fn way_of_rows(&mut self, select: &LogicalSelect, read: ReadOrder) -> Grouping {
-        let block = self.block();
-        let order = &select.order;
-        if select.groups {
-            return block.grouping(order, select.rollup, read);
-        }
-        let shown: Vec<&Expression> = select.items.iter().map(|item| &item.expression).collect();
-        if select.distinct {
-            // MySQL makes keys of groups of the items where it reads one table.
-            let keys = if block.is_single() { &shown[..] } else { &[] };
-            block.settle_keys(keys.iter().copied());
-            return block.distinct_grouping(&shown);
-        }
-        let keys = order.iter().map(|key| &key.expression);
-        block.settle_keys(keys.clone());
-        let ordered = read.ordered && block.known.semijoins == 0;
-        match ordered || order.is_empty() || block.sorts_as_it_reads(keys, read) {
-            true => Grouping::InOrder,
-            false => Grouping::Sorted,
-        }
+/// COUNT(*) of a whole table needs no rows, if the session may do without (`may`).
+fn count_only(block: &Block, select: &LogicalSelect, may: bool) -> Option<Node> {
+    let plain =
+        may && select.groups && !select.has_group_keys && !select.has_having && select.conditions.is_empty();
+    let Some(JoinTree::Table(0)) = select.tree else { return None };
+    let counts = block.aggregates.iter().all(|call| call.kind == AggregateKind::CountRows);
+    if !plain || !counts || block.tables[0].lock != RowLock::None {
+        return None;
     }
-
-    fn output_columns(&mut self, select: &LogicalSelect, way: Grouping) -> Vec<OutputColumn> {
-        let block = &*self.block();
-        let columns = select.items.iter().zip(&select.shown);
-        columns.map(|(item, shown)| block.output_column(shown.clone(), &item.expression, way)).collect()
-    }
-
-    /// COUNT(*) of a whole table needs no rows.
-    fn count_only(&mut self, select: &LogicalSelect) -> Option<Node> {
-        let may = self.input.context.rules().has(Rule::RowCount);
-        let plain = may
-            && select.groups
-            && !select.has_group_keys
-            && !select.has_having
-            && select.conditions.is_empty();
-        let Some(JoinTree::Table(0)) = select.tree else { return None };
-        let block = self.block();
-        let counts = block.aggregates.iter().all(|call| call.kind == AggregateKind::CountRows);
-        if !plain || !counts || block.tables[0].lock != RowLock::None {
-            return None;
-        }
-        let Source::Base(_) = &block.tables[0].source else { return None };
-        let access = whole_table(self.block(), 0);
-        let input = Node::Count(Box::new(access));
-        let expressions = select.items.iter().map(|item| item.expression.clone()).collect();
-        Some(Node::Project { input: Box::new(input), expressions })
-    }
+    let Source::Base(_) = &block.tables[0].source else { return None };
+    let access = whole_table(block, 0);
+    let input = Node::Count(Box::new(access));
+    let expressions = select.items.iter().map(|item| item.expression.clone()).collect();
+    Some(Node::Project { input: Box::new(input), expressions })
 }
 
 fn optimized_away() -> ExplainRow {

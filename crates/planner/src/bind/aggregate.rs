@@ -3,230 +3,229 @@
 use super::{Binder, Wanted};
 use ::expression::derive::common_collation;
 use ::expression::table_type::LARGE_TEXT_CHARACTERS;
-use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
+use ::expression::{BuildFacts, Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
+use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use optimizer::Block;
 use parser::ast;
 use plan::physical::{AggregateCall, AggregateKind, SortKey};
 use values::{ColumnType, TypeKind};
 
-impl Binder<'_> {
-    /// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped. It gathers the
-    /// rows of the innermost query whose columns it reads: within a subquery that may be an enclosing one.
-    pub fn aggregate(&mut self, call: &ast::AggregateCall) -> SqlResult<Expression> {
-        if call.over.is_some() {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
+/// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped. It gathers the
+/// rows of the innermost query whose columns it reads: within a subquery that may be an enclosing one.
+pub(super) fn aggregate(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<Expression> {
+    if call.over.is_some() {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
+    }
+    // There is a block to bind in, even outside of queries.
+    binder.block();
+    let here = binder.blocks.len() - 1;
+    let allowed: Vec<bool> = binder.blocks.iter().map(allows_aggregate).collect();
+    if !allowed.contains(&true) {
+        return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
+    }
+    let outer_counts: Vec<usize> = binder.blocks.iter().map(|block| block.outer.len()).collect();
+    let subqueries = binder.subqueries.plans.len();
+    let parts = aggregate_parts(binder, call)?;
+    if binder.subqueries.plans.len() == subqueries
+        && let Some(read) = outer_level(&binder.blocks, &parts)
+        && let Some(level) = (read..here).find(|level| allowed[*level])
+    {
+        // What was bound here is bound anew in the enclosing block.
+        for (block, count) in binder.blocks.iter_mut().zip(outer_counts) {
+            block.outer.truncate(count);
         }
-        // There is a block to bind in, even outside of queries.
-        self.block();
-        let here = self.blocks.len() - 1;
-        let allowed: Vec<bool> = self.blocks.iter().map(allows_aggregate).collect();
-        if !allowed.contains(&true) {
-            return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
-        }
-        let outer_counts: Vec<usize> = self.blocks.iter().map(|block| block.outer.len()).collect();
-        let subqueries = self.subqueries.len();
-        let parts = self.aggregate_parts(call)?;
-        if self.subqueries.len() == subqueries
-            && let Some(read) = self.outer_level(&parts)
-            && let Some(level) = (read..here).find(|level| allowed[*level])
-        {
-            // What was bound here is bound anew in the enclosing block.
-            for (block, count) in self.blocks.iter_mut().zip(outer_counts) {
-                block.outer.truncate(count);
+        let inner = binder.blocks.split_off(level + 1);
+        let parts = aggregate_parts(binder, call);
+        let bound = parts.and_then(|parts| finish_aggregate(binder, call, parts));
+        binder.blocks.extend(inner);
+        return Ok(binder.lift(level, bound?));
+    }
+    if !allowed[here] {
+        return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
+    }
+    finish_aggregate(binder, call, parts)
+}
+
+fn finish_aggregate(
+    binder: &mut Binder<'_>,
+    call: &ast::AggregateCall,
+    parts: AggregateParts,
+) -> SqlResult<Expression> {
+    let (mut arguments, order_by) = parts;
+    let kind = kind_of(call)?;
+    if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum) {
+        arguments.iter_mut().for_each(member_as_text);
+    }
+    let result = aggregate_type(binder.facts, concatenated_bytes_max(binder), kind, &mut arguments)?;
+    let separator = call.separator.clone().unwrap_or_else(|| b",".to_vec());
+    let separator = ::expression::text::convert(separator, binder.facts.connection, result.collation());
+    let distinct = call.distinct && !matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum);
+    Ok(add_aggregate(
+        binder.block(),
+        AggregateCall { kind, distinct, arguments, order_by, separator, kept_as: None, result },
+    ))
+}
+
+/// The level of the innermost block of which the arguments read columns; None if that is the current block, or if
+/// they read none.
+fn outer_level(blocks: &[Block], (arguments, order_by): &AggregateParts) -> Option<usize> {
+    let here = blocks.len() - 1;
+    let mut innermost = None;
+    for expression in arguments.iter().chain(order_by.iter().map(|key| &key.expression)) {
+        innermost = innermost.max(level_read(blocks, expression, here));
+    }
+    innermost.filter(|level| *level < here)
+}
+
+/// The level of the innermost block of which an expression over the block at `level` reads columns.
+fn level_read(blocks: &[Block], expression: &Expression, level: usize) -> Option<usize> {
+    let mut innermost = None;
+    expression.visit(&mut |part| {
+        let read = match &part.kind {
+            ExpressionKind::Column(_) => Some(level),
+            ExpressionKind::Outer(number) if level > 0 => {
+                level_read(blocks, &blocks[level].outer[*number], level - 1)
             }
-            let inner = self.blocks.split_off(level + 1);
-            let parts = self.aggregate_parts(call);
-            let bound = parts.and_then(|parts| self.finish_aggregate(call, parts));
-            self.blocks.extend(inner);
-            return Ok(self.lift(level, bound?));
-        }
-        if !allowed[here] {
-            return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
-        }
-        self.finish_aggregate(call, parts)
-    }
-
-    fn finish_aggregate(
-        &mut self,
-        call: &ast::AggregateCall,
-        parts: AggregateParts,
-    ) -> SqlResult<Expression> {
-        let (mut arguments, order_by) = parts;
-        let kind = kind_of(call)?;
-        if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum) {
-            arguments.iter_mut().for_each(member_as_text);
-        }
-        let result = self.aggregate_type(kind, &mut arguments)?;
-        let separator = call.separator.clone().unwrap_or_else(|| b",".to_vec());
-        let separator = ::expression::text::convert(separator, self.facts.connection, result.collation());
-        let distinct = call.distinct && !matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum);
-        Ok(self.add_aggregate(AggregateCall {
-            kind,
-            distinct,
-            arguments,
-            order_by,
-            separator,
-            kept_as: None,
-            result,
-        }))
-    }
-
-    /// The level of the innermost block of which the arguments read columns; None if that is the current block, or if
-    /// they read none.
-    fn outer_level(&self, (arguments, order_by): &AggregateParts) -> Option<usize> {
-        let here = self.blocks.len() - 1;
-        let mut innermost = None;
-        for expression in arguments.iter().chain(order_by.iter().map(|key| &key.expression)) {
-            innermost = innermost.max(self.level_read(expression, here));
-        }
-        innermost.filter(|level| *level < here)
-    }
-
-    /// The level of the innermost block of which an expression over the block at `level` reads columns.
-    fn level_read(&self, expression: &Expression, level: usize) -> Option<usize> {
-        let mut innermost = None;
-        expression.visit(&mut |part| {
-            let read = match &part.kind {
-                ExpressionKind::Column(_) => Some(level),
-                ExpressionKind::Outer(number) if level > 0 => {
-                    self.level_read(&self.blocks[level].outer[*number], level - 1)
-                }
-                _ => None,
-            };
-            innermost = innermost.max(read);
-        });
-        innermost
-    }
-
-    fn aggregate_parts(&mut self, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
-        let nested = std::mem::replace(&mut self.block().in_aggregate, true);
-        let parts = self.bind_aggregate_parts(call);
-        self.block().in_aggregate = nested;
-        parts
-    }
-
-    fn bind_aggregate_parts(&mut self, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
-        let mut arguments = Vec::with_capacity(call.arguments.len());
-        let wanted = self.wanted_by_aggregate(kind_of(call)?);
-        for syntax in &call.arguments {
-            arguments.push(self.scalar_as(syntax, wanted.clone())?);
-        }
-        let mut order_by = Vec::with_capacity(call.order_by.len());
-        for item in &call.order_by {
-            let ordinal = match &item.expression {
-                ast::Expression::Literal(ast::Literal::Integer(number)) => Some(*number as usize),
-                _ => None,
-            };
-            let expression = match ordinal {
-                Some(number) => match arguments.get(number.wrapping_sub(1)) {
-                    Some(argument) => argument.clone(),
-                    None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
-                },
-                None => self.scalar(&item.expression)?,
-            };
-            order_by.push(SortKey { expression, descending: item.descending });
-        }
-        Ok((arguments, order_by))
-    }
-
-    /// What an aggregate wants of an argument that is a parameter.
-    fn wanted_by_aggregate(&self, kind: AggregateKind) -> Wanted {
-        match kind {
-            AggregateKind::Sum | AggregateKind::Average => Wanted::double(),
-            AggregateKind::Variance { .. } => Wanted::like(&ColumnType::new(TypeKind::Decimal)),
-            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => Wanted::bytes(),
-            AggregateKind::GroupConcat => self.wanted_text().read_own(),
-            _ => self.wanted_text(),
-        }
-    }
-
-    fn add_aggregate(&mut self, call: AggregateCall) -> Expression {
-        let result = call.result.clone();
-        let block = self.block();
-        let known = block.aggregates.iter().position(|known| same_call(known, &call));
-        let number = known.unwrap_or_else(|| {
-            block.aggregates.push(call);
-            block.aggregates.len() - 1
-        });
-        Expression { kind: ExpressionKind::Aggregate(number), result }
-    }
-
-    /// group_concat_max_len.
-    fn group_concat_bytes_max(&self) -> u32 {
-        u32::try_from(self.input.context.facts().group_concat_max_len).unwrap_or(u32::MAX)
-    }
-
-    fn aggregate_type(&self, kind: AggregateKind, arguments: &mut [Expression]) -> SqlResult<ResultType> {
-        let first = arguments.first().map(|argument| &argument.result);
-        Ok(match (kind, first) {
-            (AggregateKind::CountRows | AggregateKind::Count, _) => ResultType::integer(21),
-            (AggregateKind::Grouping(_), _) => ResultType::integer(1),
-            (AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor, _) => {
-                ResultType::unsigned(21)
-            }
-            (AggregateKind::Variance { .. }, _) => ResultType::double().nullable(),
-            (AggregateKind::GroupConcat, _) => self.group_concat_type(arguments)?,
-            (AggregateKind::Sum, Some(argument)) => match exact_digits(argument) {
-                Some((digits, scale)) => {
-                    ResultType::decimal(digits + u32::from(scale) + 22, scale).nullable()
-                }
-                None => ResultType::scaled_double(argument.scale()).nullable(),
-            },
-            (AggregateKind::Average, Some(argument)) => match exact_digits(argument) {
-                Some((digits, scale)) => {
-                    // The digits that do not fit behind the point are not taken from those before it.
-                    let behind = scale + self.facts.division_precision_increment;
-                    ResultType::decimal(digits + u32::from(behind), behind.min(30)).nullable()
-                }
-                None => {
-                    let scale = argument.scale().saturating_add(self.facts.division_precision_increment);
-                    ResultType::scaled_double(scale).nullable()
-                }
-            },
-            (AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::First, Some(argument)) => {
-                argument.clone().nullable()
-            }
-            (_, None) => return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE)),
-        })
-    }
-
-    /// The type of GROUP_CONCAT, whose arguments are brought to one character set.
-    fn group_concat_type(&self, arguments: &mut [Expression]) -> SqlResult<ResultType> {
-        let connection = self.facts.connection;
-        let (mut collation, mut coercibility) = (connection, Coercibility::Coercible);
-        if arguments.iter().any(|argument| argument.result.class() == TypeClass::Text) {
-            let mut operands: Vec<&mut Expression> = arguments.iter_mut().collect();
-            let common = common_collation(&mut operands, connection, "group_concat", false)?;
-            (collation, coercibility) = (common.collation, common.coercibility);
-        }
-        let longest = self.group_concat_bytes_max();
-        if longest <= LARGE_TEXT_CHARACTERS {
-            return Ok(ResultType::text(longest, collation, coercibility).nullable());
-        }
-        let width = u32::from(collation.charset().max_bytes);
-        let longest = longest.saturating_mul(width);
-        let mut result = ResultType::text(longest, collation, coercibility).nullable();
-        result.column_type.kind = match collation {
-            charset::CollationId::BINARY => values::TypeKind::LongBlob,
-            _ => values::TypeKind::LongText,
+            _ => None,
         };
-        Ok(result)
-    }
+        innermost = innermost.max(read);
+    });
+    innermost
+}
 
-    /// GROUPING(): which keys a ROLLUP row sums over, as bits.
-    /// The keys are not known yet: until [`Binder::find_groupings`] the calls have numbers of their own.
-    pub fn grouping(&mut self, arguments: &[ast::Expression]) -> SqlResult<Expression> {
-        let mut total: Option<Expression> = None;
-        for (position, syntax) in arguments.iter().enumerate() {
-            let bound = self.scalar(syntax)?;
-            let groupings = &mut self.block().groupings;
-            let known = groupings.iter().position(|(_, known)| known.same(&bound));
-            let number = known.unwrap_or_else(|| {
-                groupings.push((position, bound));
-                groupings.len() - 1
-            });
-            let bit = self.add_aggregate(AggregateCall {
+fn aggregate_parts(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
+    let nested = std::mem::replace(&mut binder.block().in_aggregate, true);
+    let parts = bind_aggregate_parts(binder, call);
+    binder.block().in_aggregate = nested;
+    parts
+}
+
+fn bind_aggregate_parts(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
+    let mut arguments = Vec::with_capacity(call.arguments.len());
+    let wanted = wanted_by_aggregate(binder, kind_of(call)?);
+    for syntax in &call.arguments {
+        arguments.push(binder.scalar_as(syntax, wanted.clone())?);
+    }
+    let mut order_by = Vec::with_capacity(call.order_by.len());
+    for item in &call.order_by {
+        let ordinal = match &item.expression {
+            ast::Expression::Literal(ast::Literal::Integer(number)) => Some(*number as usize),
+            _ => None,
+        };
+        let expression = match ordinal {
+            Some(number) => match arguments.get(number.wrapping_sub(1)) {
+                Some(argument) => argument.clone(),
+                None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
+            },
+            None => binder.scalar(&item.expression)?,
+        };
+        order_by.push(SortKey { expression, descending: item.descending });
+    }
+    Ok((arguments, order_by))
+}
+
+/// What an aggregate wants of an argument that is a parameter.
+fn wanted_by_aggregate(binder: &Binder<'_>, kind: AggregateKind) -> Wanted {
+    match kind {
+        AggregateKind::Sum | AggregateKind::Average => Wanted::double(),
+        AggregateKind::Variance { .. } => Wanted::like(&ColumnType::new(TypeKind::Decimal)),
+        AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => Wanted::bytes(),
+        AggregateKind::GroupConcat => binder.wanted_text().read_own(),
+        _ => binder.wanted_text(),
+    }
+}
+
+fn add_aggregate(block: &mut Block, call: AggregateCall) -> Expression {
+    let result = call.result.clone();
+    let known = block.aggregates.iter().position(|known| same_call(known, &call));
+    let number = known.unwrap_or_else(|| {
+        block.aggregates.push(call);
+        block.aggregates.len() - 1
+    });
+    Expression { kind: ExpressionKind::Aggregate(number), result }
+}
+
+/// group_concat_max_len.
+fn concatenated_bytes_max(binder: &Binder<'_>) -> u32 {
+    u32::try_from(binder.input.context.facts().group_concat_max_len).unwrap_or(u32::MAX)
+}
+
+fn aggregate_type(
+    facts: BuildFacts,
+    longest: u32,
+    kind: AggregateKind,
+    arguments: &mut [Expression],
+) -> SqlResult<ResultType> {
+    let first = arguments.first().map(|argument| &argument.result);
+    Ok(match (kind, first) {
+        (AggregateKind::CountRows | AggregateKind::Count, _) => ResultType::integer(21),
+        (AggregateKind::Grouping(_), _) => ResultType::integer(1),
+        (AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor, _) => ResultType::unsigned(21),
+        (AggregateKind::Variance { .. }, _) => ResultType::double().nullable(),
+        (AggregateKind::GroupConcat, _) => group_concat_type(facts.connection, longest, arguments)?,
+        (AggregateKind::Sum, Some(argument)) => match exact_digits(argument) {
+            Some((digits, scale)) => ResultType::decimal(digits + u32::from(scale) + 22, scale).nullable(),
+            None => ResultType::scaled_double(argument.scale()).nullable(),
+        },
+        (AggregateKind::Average, Some(argument)) => match exact_digits(argument) {
+            Some((digits, scale)) => {
+                // The digits that do not fit behind the point are not taken from those before it.
+                let behind = scale + facts.division_precision_increment;
+                ResultType::decimal(digits + u32::from(behind), behind.min(30)).nullable()
+            }
+            None => {
+                let scale = argument.scale().saturating_add(facts.division_precision_increment);
+                ResultType::scaled_double(scale).nullable()
+            }
+        },
+        (AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::First, Some(argument)) => {
+            argument.clone().nullable()
+        }
+        (_, None) => return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE)),
+    })
+}
+
+/// The type of GROUP_CONCAT, whose arguments are brought to one character set; `longest`: in bytes, as group_concat_max_len says.
+fn group_concat_type(
+    connection: CollationId,
+    longest: u32,
+    arguments: &mut [Expression],
+) -> SqlResult<ResultType> {
+    let (mut collation, mut coercibility) = (connection, Coercibility::Coercible);
+    if arguments.iter().any(|argument| argument.result.class() == TypeClass::Text) {
+        let mut operands: Vec<&mut Expression> = arguments.iter_mut().collect();
+        let common = common_collation(&mut operands, connection, "group_concat", false)?;
+        (collation, coercibility) = (common.collation, common.coercibility);
+    }
+    if longest <= LARGE_TEXT_CHARACTERS {
+        return Ok(ResultType::text(longest, collation, coercibility).nullable());
+    }
+    let width = u32::from(collation.charset().max_bytes);
+    let longest = longest.saturating_mul(width);
+    let mut result = ResultType::text(longest, collation, coercibility).nullable();
+    result.column_type.kind = match collation {
+        CollationId::BINARY => values::TypeKind::LongBlob,
+        _ => values::TypeKind::LongText,
+    };
+    Ok(result)
+}
+
+/// GROUPING(): which keys a ROLLUP row sums over, as bits.
+/// The keys are not known yet: until [`find_groupings`](super::group::find_groupings) the calls have numbers of their own.
+pub(super) fn grouping(binder: &mut Binder<'_>, arguments: &[ast::Expression]) -> SqlResult<Expression> {
+    let mut total: Option<Expression> = None;
+    for (position, syntax) in arguments.iter().enumerate() {
+        let bound = binder.scalar(syntax)?;
+        let groupings = &mut binder.block().groupings;
+        let known = groupings.iter().position(|(_, known)| known.same(&bound));
+        let number = known.unwrap_or_else(|| {
+            groupings.push((position, bound));
+            groupings.len() - 1
+        });
+        let bit = add_aggregate(
+            binder.block(),
+            AggregateCall {
                 kind: AggregateKind::Grouping(number),
                 distinct: false,
                 arguments: Vec::new(),
@@ -234,75 +233,70 @@ impl Binder<'_> {
                 separator: Vec::new(),
                 kept_as: None,
                 result: ResultType::integer(1),
-            });
-            total = Some(match total {
-                None => bit,
-                Some(total) => {
-                    use ::expression::operators::ArithmeticOperator::{Add, Multiply};
-                    let shifted =
-                        Expression::arithmetic(Multiply, total, Expression::integer(2), self.facts)?;
-                    Expression::arithmetic(Add, shifted, bit, self.facts)?
-                }
-            });
-        }
-        let total = total.ok_or_else(|| sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, "grouping"))?;
-        Ok(Expression { result: ResultType::integer(21).nullable(), ..total })
-    }
-
-    /// Rewrites an expression over rows to one over groups: group keys and aggregates become slots of the grouped
-    /// row. A column that is neither has the group's first value.
-    pub fn over_groups(&mut self, expression: &mut Expression, rollup: bool) {
-        let keys = self.block().group_keys.clone();
-        let mut added = Vec::new();
-        let mut aggregates = self.block().aggregates.clone();
-        let mut reads_keys = false;
-        expression.replace(&mut |part| {
-            if let Some(key) = keys.iter().position(|key| key.same(part)) {
-                reads_keys = true;
-                let mut result = keys[key].result.clone();
-                result.nullable |= rollup;
-                return Some(Expression::slot(key, keys[key].to_string().into(), result));
-            }
-            match &part.kind {
-                ExpressionKind::Aggregate(number) => {
-                    let name = shown_call(&aggregates[*number], !keys.is_empty()).into();
-                    let picks =
-                        matches!(aggregates[*number].kind, AggregateKind::Minimum | AggregateKind::Maximum);
-                    let slot = if picks { Expression::picked_slot } else { Expression::slot };
-                    Some(slot(keys.len() + number, name, part.result.clone()))
-                }
-                ExpressionKind::Column(_) => {
-                    let call = AggregateCall {
-                        kind: AggregateKind::First,
-                        distinct: false,
-                        arguments: vec![part.clone()],
-                        order_by: Vec::new(),
-                        separator: Vec::new(),
-                        kept_as: None,
-                        result: part.result.clone(),
-                    };
-                    let known = aggregates.iter().position(|known| same_call(known, &call));
-                    let number = known.unwrap_or_else(|| {
-                        aggregates.push(call.clone());
-                        added.push(call);
-                        aggregates.len() - 1
-                    });
-                    let name = part.to_string().into();
-                    // Where no row is, there is no first one.
-                    let result = part.result.clone().nullable_if(keys.is_empty() || rollup);
-                    Some(Expression::slot(
-                        keys.len() + number,
-                        name,
-                        result.nullable_if(part.result.nullable),
-                    ))
-                }
-                _ => None,
+            },
+        );
+        total = Some(match total {
+            None => bit,
+            Some(total) => {
+                use ::expression::operators::ArithmeticOperator::{Add, Multiply};
+                let shifted = Expression::arithmetic(Multiply, total, Expression::integer(2), binder.facts)?;
+                Expression::arithmetic(Add, shifted, bit, binder.facts)?
             }
         });
-        self.block().aggregates.extend(added);
-        // What is computed of a key that was rolled up is NULL as a rule.
-        expression.result.nullable |= rollup && reads_keys;
     }
+    let total = total.ok_or_else(|| sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, "grouping"))?;
+    Ok(Expression { result: ResultType::integer(21).nullable(), ..total })
+}
+
+/// Rewrites an expression over rows to one over groups: group keys and aggregates become slots of the grouped
+/// row. A column that is neither has the group's first value.
+pub(super) fn over_groups(block: &mut Block, expression: &mut Expression, rollup: bool) {
+    let keys = block.group_keys.clone();
+    let mut added = Vec::new();
+    let mut aggregates = block.aggregates.clone();
+    let mut reads_keys = false;
+    expression.replace(&mut |part| {
+        if let Some(key) = keys.iter().position(|key| key.same(part)) {
+            reads_keys = true;
+            let mut result = keys[key].result.clone();
+            result.nullable |= rollup;
+            return Some(Expression::slot(key, keys[key].to_string().into(), result));
+        }
+        match &part.kind {
+            ExpressionKind::Aggregate(number) => {
+                let name = shown_call(&aggregates[*number], !keys.is_empty()).into();
+                let picks =
+                    matches!(aggregates[*number].kind, AggregateKind::Minimum | AggregateKind::Maximum);
+                let slot = if picks { Expression::picked_slot } else { Expression::slot };
+                Some(slot(keys.len() + number, name, part.result.clone()))
+            }
+            ExpressionKind::Column(_) => {
+                let call = AggregateCall {
+                    kind: AggregateKind::First,
+                    distinct: false,
+                    arguments: vec![part.clone()],
+                    order_by: Vec::new(),
+                    separator: Vec::new(),
+                    kept_as: None,
+                    result: part.result.clone(),
+                };
+                let known = aggregates.iter().position(|known| same_call(known, &call));
+                let number = known.unwrap_or_else(|| {
+                    aggregates.push(call.clone());
+                    added.push(call);
+                    aggregates.len() - 1
+                });
+                let name = part.to_string().into();
+                // Where no row is, there is no first one.
+                let result = part.result.clone().nullable_if(keys.is_empty() || rollup);
+                Some(Expression::slot(keys.len() + number, name, result.nullable_if(part.result.nullable)))
+            }
+            _ => None,
+        }
+    });
+    block.aggregates.extend(added);
+    // What is computed of a key that was rolled up is NULL as a rule.
+    expression.result.nullable |= rollup && reads_keys;
 }
 
 /// Whether an aggregate of this block may stand where it is being bound.

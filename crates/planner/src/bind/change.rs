@@ -1,17 +1,19 @@
 //! INSERT, REPLACE, UPDATE, DELETE and LOAD DATA.
 
 use super::column::{find_column, table_columns};
+use super::joined_dates::compare_joined_dates;
 use super::privilege::as_written;
-use super::{Binder, ChangedTable, Wanted, block_hints};
+use super::{Binder, ChangedTable, Wanted, block_hints, from, function};
 use crate::lower::limited;
+use crate::planning::settle_change;
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, TableDefinition};
 use engine::{Table, WaitPolicy};
 use errors::{SqlResult, sql_error};
 use optimizer::{
-    Block, Clause, IndexLimits, JoinGoal, JoinTree, Joined, Source, conjuncts, plan_joins, reads_whole,
-    tables_of,
+    Block, BoundTable, Clause, IndexLimits, JoinGoal, JoinTree, Joined, Source, conjuncts, plan_joins,
+    reads_whole, tables_of,
 };
 use parser::ast;
 use plan::physical::{ExplainRow, Node, RowLimit, RowLock, SortKey};
@@ -31,30 +33,30 @@ impl Binder<'_> {
         self.enter()?;
         let table = self.base_table(&insert.table)?;
         let definition = table.definition().clone();
-        self.require_insert(insert, &definition);
+        self.privileges.require_insert(insert, &definition);
         let columns = self.target_columns(&definition, &insert.columns)?;
-        self.require_assigned(&definition, &insert.on_duplicate, TableAccess::Update);
+        self.privileges.require_assigned(&definition, &insert.on_duplicate, TableAccess::Update);
         let (explained, block_number) = (self.explain.len(), self.block_number);
         let mut rows = match &insert.source {
             ast::InsertSource::Query(query) => self.inserted_query(insert, query, columns.len())?,
             ast::InsertSource::Values(rows) => {
                 self.push_target(&table, &insert.table.name);
-                self.changed.push(ChangedTable::by_insert(&table, &insert.table.name));
+                self.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
                 let rows = self.value_rows(rows, &definition, &columns);
-                self.changed.clear();
+                self.changes.tables.clear();
                 self.blocks.pop();
                 InsertRows::Values(rows?)
             }
         };
         self.push_target(&table, &insert.table.name);
-        self.changed.push(ChangedTable::by_insert(&table, &insert.table.name));
+        self.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
         let bound = self.insert_parts(insert, &definition, &columns);
-        self.changed.clear();
+        self.changes.tables.clear();
         self.blocks.pop();
         self.leave();
         let (defaults, on_duplicate, on_update) = bound?;
         if let ast::InsertSource::Query(query) = &insert.source
-            && !self.source.handed_on.is_empty()
+            && !self.changes.source.handed_on.is_empty()
         {
             // Bound anew, with the columns that the updates read.
             self.explain.truncate(explained);
@@ -85,9 +87,9 @@ impl Binder<'_> {
         count: usize,
     ) -> SqlResult<InsertRows> {
         let is_select = matches!(query.body, ast::QueryBody::Select(_) | ast::QueryBody::Table(_));
-        self.source.wanted = is_select && !insert.on_duplicate.is_empty();
+        self.changes.source.wanted = is_select && !insert.on_duplicate.is_empty();
         let plan = self.query(query, "SIMPLE")?;
-        self.source.wanted = false;
+        self.changes.source.wanted = false;
         if plan.columns.len() != count {
             return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
         }
@@ -120,7 +122,7 @@ impl Binder<'_> {
         if insert.row_alias.is_none() {
             let read = self.block().slots.iter().skip(RowVariables::of(count).source());
             let handed_on = read.map(|(table, column)| (table - 1, *column)).collect();
-            self.source.handed_on = handed_on;
+            self.changes.source.handed_on = handed_on;
         }
         Ok((defaults, on_duplicate, on_update))
     }
@@ -128,7 +130,7 @@ impl Binder<'_> {
     /// Brings the tables of the inserted SELECT into sight of ON DUPLICATE KEY UPDATE. Their slots follow those of the
     /// row that is there and of the row to be inserted, `count` each.
     fn show_source(&mut self, count: usize) {
-        let source = std::mem::take(&mut self.source);
+        let source = std::mem::take(&mut self.changes.source);
         let block = self.block();
         block.slots.extend((0..count).map(|column| (0, column)));
         for mut table in source.tables {
@@ -157,7 +159,15 @@ impl Binder<'_> {
         }
         let count = bound.len();
         let source = Source::Virtual(Arc::new(definition.clone()));
-        self.add_table(alias.name.clone(), None, source, bound, IndexLimits::default())?;
+        from::add_table(
+            self.rules(),
+            self.block(),
+            alias.name.clone(),
+            None,
+            source,
+            bound,
+            IndexLimits::default(),
+        )?;
         for column in 0..count {
             self.block().slot(1, column);
         }
@@ -177,7 +187,9 @@ impl Binder<'_> {
         let columns = table_columns(definition);
         let count = columns.len();
         let schema = Some(definition.name.schema.clone());
-        let added = self.add_table(
+        let added = from::add_table(
+            self.rules(),
+            self.block(),
             alias.to_owned(),
             schema,
             Source::Virtual(Arc::new(definition.clone())),
@@ -198,7 +210,7 @@ impl Binder<'_> {
         named: &[ast::ColumnReference],
     ) -> SqlResult<Vec<usize>> {
         if named.is_empty() {
-            self.require_every_column(definition, TableAccess::Insert);
+            self.privileges.require_every_column(definition, TableAccess::Insert);
             return Ok((0..definition.columns.len())
                 .filter(|column| !definition.columns[*column].invisible)
                 .collect());
@@ -209,7 +221,7 @@ impl Binder<'_> {
                 .column_position(&reference.column)
                 .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?;
             let name = as_written(&definition.columns[column].name, &reference.column);
-            self.require_column(&definition.name, name, TableAccess::Insert);
+            self.privileges.require_column(&definition.name, name, TableAccess::Insert);
             if columns.contains(&column) {
                 return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
             }
@@ -257,7 +269,7 @@ impl Binder<'_> {
                 ColumnDefault::Literal(value) => DefaultValue::Stored(value.clone()),
                 ColumnDefault::None if column.nullable => DefaultValue::Stored(values::Value::Null),
                 ColumnDefault::None => DefaultValue::Missing,
-                _ => DefaultValue::Expression(self.default_value(column)?),
+                _ => DefaultValue::Expression(function::default_value(self, column)?),
             });
         }
         Ok(defaults)
@@ -274,7 +286,10 @@ impl Binder<'_> {
             if let Some(digits) = column.on_update_now
                 && assigned.iter().all(|assignment| assignment.column != position)
             {
-                more.push(Assignment { column: position, value: Some(self.current_timestamp(digits)?) });
+                more.push(Assignment {
+                    column: position,
+                    value: Some(function::current_timestamp(self, digits)?),
+                });
             }
         }
         Ok(more)
@@ -287,7 +302,7 @@ impl Binder<'_> {
         hints: &[ast::Hint],
         parts: impl FnOnce(&mut Self) -> SqlResult<T>,
     ) -> SqlResult<T> {
-        let before = self.with_clause(with)?;
+        let before = self.common_tables.enter(with)?;
         self.enter()?;
         self.block_number += 1;
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
@@ -295,7 +310,7 @@ impl Binder<'_> {
         let plan = parts(self);
         self.blocks.pop();
         self.leave();
-        self.common_tables.truncate(before);
+        self.common_tables.leave(before);
         plan
     }
 
@@ -305,10 +320,11 @@ impl Binder<'_> {
     }
 
     fn update_parts(&mut self, update: &ast::Update) -> SqlResult<UpdatePlan> {
-        let tree = self.bind_from(&update.tables)?;
+        let tree = from::bind_from(self, &update.tables)?;
         block_hints::check_names(self);
         let several = self.block().tables.len() > 1;
-        self.require_update(several);
+        let (block, privileges) = self.block_and_privileges();
+        privileges.require_update(block);
         if several && (!update.order_by.is_empty() || update.limit.is_some()) {
             let clause = if update.limit.is_some() { "LIMIT" } else { "ORDER BY" };
             return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
@@ -320,7 +336,8 @@ impl Binder<'_> {
         }
         // MySQL looks at WHERE first.
         let conditions = self.where_conditions(update.filter.as_ref())?;
-        self.require_updated(&update.assignments)?;
+        let (block, privileges) = self.block_and_privileges();
+        privileges.require_updated(block, &update.assignments)?;
         let mut assigned: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
         for assignment in &update.assignments {
             let Some((table, column)) = find_column(self.block(), &assignment.column)? else {
@@ -350,7 +367,7 @@ impl Binder<'_> {
         check_key_conflicts(&targets)?;
         for target in &mut targets {
             let block = self.block();
-            let is_same = |table: &&super::BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.base.table.id());
+            let is_same = |table: &&BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.base.table.id());
             let is_first = first.is_some_and(|first| block.tables[first].key_slot == Some(target.key_slot));
             let index = index_read_for(&node, target.key_slot);
             // MySQL changes such a table at once; what waits for the end of the search is not in the rows that are found.
@@ -377,7 +394,7 @@ impl Binder<'_> {
         if let Source::Base(table) = &self.block().tables[number].source {
             let id = table.id();
             let name = self.block().tables[number].alias.clone();
-            self.changed.push(ChangedTable { id, name, by_name: false });
+            self.changes.tables.push(ChangedTable { id, name, by_name: false });
         }
     }
 
@@ -427,7 +444,7 @@ impl Binder<'_> {
         let bound = self.scalar_as(filter, Wanted::integer());
         self.block().clause = clause;
         let conditions = conjuncts(bound?);
-        self.compare_joined_dates(&conditions);
+        compare_joined_dates(&mut self.subqueries.plans, &conditions);
         Ok(conditions)
     }
 
@@ -446,10 +463,8 @@ impl Binder<'_> {
             keys.push(SortKey { expression: self.scalar(&item.expression)?, descending: item.descending });
         }
         let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
-        self.plan_open_tables()?;
-        let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
-        self.keep_times(tree.as_mut(), &mut conditions, &mut []);
-        self.ask_first(conditions.iter());
+        let conditions = settle_change(self, tree.as_mut(), conditions)?;
+        self.subqueries.ask_first(self.blocks.len(), conditions.iter());
         let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
         let Joined { node, ordered, mut explain, first, .. } =
             plan_joins(&mut self.optimizer(), tree, conditions, Vec::new(), goal, false)?;
@@ -479,12 +494,13 @@ impl Binder<'_> {
     fn delete_parts(&mut self, delete: &ast::Delete) -> SqlResult<DeletePlan> {
         let (tree, numbers) = match &delete.source {
             ast::DeleteSource::Single(factor) => {
-                let tree = self.bind_from(&[ast::TableReference::Table(factor.clone())])?;
+                let tree = from::bind_from(self, &[ast::TableReference::Table(factor.clone())])?;
                 (tree, vec![0])
             }
             ast::DeleteSource::Multiple { targets, from } => {
-                let tree = self.bind_from(from)?;
-                self.require_read();
+                let tree = from::bind_from(self, from)?;
+                let (block, privileges) = self.block_and_privileges();
+                privileges.require_read(block);
                 let mut numbers = Vec::with_capacity(targets.len());
                 for target in targets {
                     let found = self.block().tables.iter().position(|table| {
@@ -510,7 +526,7 @@ impl Binder<'_> {
             self.change(number);
             let target = self.target(number, Vec::new(), false, false)?;
             let name = target.base.table.definition().name.clone();
-            self.require_table(&name, TableAccess::Delete);
+            self.privileges.require_table(&name, TableAccess::Delete);
             targets.push(target);
         }
         let limit =
@@ -535,7 +551,7 @@ impl Binder<'_> {
         let definition = table.definition().clone();
         let replaces = load.duplicates == ast::LoadDuplicates::Replace;
         let access = if replaces { TableAccess::Replace } else { TableAccess::Insert };
-        self.require_table(&definition.name, access);
+        self.privileges.require_table(&definition.name, access);
         let mut fields = Vec::with_capacity(load.columns.len());
         for field in &load.columns {
             fields.push(match field {
@@ -557,10 +573,14 @@ impl Binder<'_> {
         }
         for field in &fields {
             if let LoadTarget::Column(column) = field {
-                self.require_column(&definition.name, &definition.columns[*column].name, TableAccess::Insert);
+                self.privileges.require_column(
+                    &definition.name,
+                    &definition.columns[*column].name,
+                    TableAccess::Insert,
+                );
             }
         }
-        self.require_assigned(&definition, &load.assignments, TableAccess::Insert);
+        self.privileges.require_assigned(&definition, &load.assignments, TableAccess::Insert);
         self.push_target(&table, &load.table.name);
         let bound = self.load_parts(load, &definition);
         self.blocks.pop();

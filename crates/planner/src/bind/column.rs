@@ -110,26 +110,26 @@ pub(crate) fn derived_columns(
     bound
 }
 
+/// A column of a table of a block, as an expression within that block.
+pub(crate) fn column_of(block: &mut Block, table: usize, column: usize) -> Expression {
+    let slot = block.slot(table, column);
+    let bound = &block.tables[table];
+    let definition = &bound.columns[column];
+    let name: Arc<str> = match &bound.schema {
+        Some(schema) => ["`", schema, "`.`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
+        None => ["`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
+    };
+    let result = definition.result.clone();
+    Expression::slot(slot, name, result)
+}
+
 impl Binder<'_> {
     /// A column of a table of the block at that level, as an expression within that block. The user must be allowed to
     /// read it; `written`: as the statement names it.
     pub fn column_at(&mut self, level: usize, table: usize, column: usize, written: &str) -> Expression {
-        self.require_column_read(level, table, column, written);
-        self.column_of(level, table, column)
-    }
-
-    /// The same for one of all columns of a table, which were asked for together.
-    pub fn column_of(&mut self, level: usize, table: usize, column: usize) -> Expression {
         let block = &mut self.blocks[level];
-        let slot = block.slot(table, column);
-        let bound = &block.tables[table];
-        let definition = &bound.columns[column];
-        let name: Arc<str> = match &bound.schema {
-            Some(schema) => ["`", schema, "`.`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
-            None => ["`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
-        };
-        let result = definition.result.clone();
-        Expression::slot(slot, name, result)
+        self.privileges.require_column_read(&block.tables[table], column, written);
+        column_of(block, table, column)
     }
 
     /// Brings an expression over the block at `level` into the innermost block, as an outer reference.

@@ -1,7 +1,8 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
-use super::condition::decided_by_range;
-use super::{Binder, Wanted, literal};
+use super::column_range::decided_by_range;
+use super::prepared_constant::check_prepared;
+use super::{Binder, Wanted, aggregate, function, literal, settled_parameter, subquery};
 use ::expression::operators::{
     ArithmeticOperator, BitOperator, CastFailure, Comparison, ComparisonOperator, adapt_equal_year,
     number_not_held,
@@ -60,9 +61,9 @@ impl Binder<'_> {
 
     fn bind(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
         let facts = self.facts;
-        let wanted = self.wanted.take();
+        let wanted = self.parameters.wanted.take();
         match syntax {
-            ast::Expression::Literal(literal) => self.literal(literal),
+            ast::Expression::Literal(literal) => literal::literal(literal, facts, self.input.context),
             ast::Expression::Column(reference) => self.column(reference),
             ast::Expression::Parameter(index) => Ok(self.parameter(*index as usize, wanted)),
             ast::Expression::UserVariable(name) => Ok(self.user_variable(name)),
@@ -109,19 +110,19 @@ impl Binder<'_> {
                 self.date_arithmetic(operand, amount, *unit, false)
             }
             ast::Expression::Odbc { operand, .. } => {
-                self.wanted = wanted;
+                self.parameters.wanted = wanted;
                 self.bind(operand)
             }
             ast::Expression::InSubquery { .. }
             | ast::Expression::Quantified { .. }
             | ast::Expression::Exists(_)
-            | ast::Expression::Subquery(_) => self.subquery_expression(syntax),
-            ast::Expression::Aggregate(call) => self.aggregate(call),
-            ast::Expression::Grouping(arguments) => self.grouping(arguments),
-            ast::Expression::Values(reference) => self.inserted_value(reference),
-            ast::Expression::Default(reference) => self.default_of(reference.as_ref()),
-            ast::Expression::Function(call) => self.function(call, wanted),
-            other => self.special_call(other),
+            | ast::Expression::Subquery(_) => subquery::subquery_expression(self, syntax),
+            ast::Expression::Aggregate(call) => aggregate::aggregate(self, call),
+            ast::Expression::Grouping(arguments) => aggregate::grouping(self, arguments),
+            ast::Expression::Values(reference) => function::inserted_value(self, reference),
+            ast::Expression::Default(reference) => function::default_of(self, reference.as_ref()),
+            ast::Expression::Function(call) => function::function(self, call, wanted),
+            other => function::special_call(self, other),
         }
     }
 
@@ -157,7 +158,7 @@ impl Binder<'_> {
                 let [operand, low, high] = <[Expression; 3]>::try_from(bound)
                     .map_err(|_| sql_error!(ER_INTERNAL_ERROR, "operands of BETWEEN"))?;
                 let bound = Expression::between(operand, low, high, *negated, facts)?;
-                self.check_prepared(&bound)?;
+                check_prepared(self, &bound)?;
                 Ok(bound)
             }
             ast::Expression::InList { operand, list, negated } => {
@@ -165,7 +166,7 @@ impl Binder<'_> {
                 let mut list = self.beside(&all, None, Self::wanted_text)?;
                 let operand = list.remove(0);
                 let bound = Expression::in_list(operand, list, *negated, facts)?;
-                self.check_prepared(&bound)?;
+                check_prepared(self, &bound)?;
                 Ok(bound)
             }
             ast::Expression::Like { operand, pattern, escape, negated } => {
@@ -184,8 +185,8 @@ impl Binder<'_> {
     }
 
     fn user_variable(&mut self, name: &str) -> Expression {
-        self.volatile = true;
-        self.repeats = true;
+        self.nature.volatile = true;
+        self.nature.repeats = true;
         let name = name.to_lowercase();
         let result = match self.input.context.session().user_variable(&name) {
             Some(found) => user_variable_type(found.column_type),
@@ -197,9 +198,9 @@ impl Binder<'_> {
 
     fn assignment(&mut self, name: &str, value: &ast::Expression) -> SqlResult<Expression> {
         let value = self.scalar(value)?;
-        self.volatile = true;
-        self.repeats = true;
-        self.assigns = true;
+        self.nature.volatile = true;
+        self.nature.repeats = true;
+        self.nature.assigns = true;
         let result = match value.result.class() {
             TypeClass::Integer => {
                 let mut result = ResultType::integer(value.result.text_length());
@@ -220,7 +221,7 @@ impl Binder<'_> {
     }
 
     fn system_variable(&mut self, variable: &ast::SystemVariable) -> SqlResult<Expression> {
-        self.volatile = true;
+        self.nature.volatile = true;
         let scope = match variable.scope {
             None => VariableScope::Default,
             Some(ast::VariableScope::Session) => VariableScope::Session,
@@ -263,7 +264,7 @@ impl Binder<'_> {
             ast::UnaryOperator::Minus => {
                 // Whether an integer's negative is one is known of a constant before.
                 if operand.result.class() == TypeClass::Integer {
-                    self.report_constant(&operand);
+                    function::report_constant(self, &operand);
                 }
                 let operand = self.exact_beyond_signed(operand);
                 Expression::negate(operand)
@@ -323,10 +324,10 @@ impl Binder<'_> {
                 number_not_held(&left, &right, facts).or_else(|| number_not_held(&right, &left, facts));
             if let Some(report) = report.filter(|_| self.input.runs && !facts.escalates) {
                 self.input.context.diagnostics().warning(report);
-                self.volatile = true;
+                self.nature.volatile = true;
             }
             let bound = Expression::compare(operator, left, right, facts)?;
-            self.check_prepared(&bound)?;
+            check_prepared(self, &bound)?;
             return Ok(self.compared_once(bound));
         }
         let (left, right) = self.operands(operator, left, right, wanted)?;
@@ -350,8 +351,8 @@ impl Binder<'_> {
             Operator::ShiftRight => Expression::bit(BitOperator::ShiftRight, left, Some(right)),
             Operator::LogicalXor => Ok(Expression::xor(left, right)),
             Operator::SoundsLike => {
-                let left = self.call("soundex", vec![left])?;
-                let right = self.call("soundex", vec![right])?;
+                let left = function::call(self, "soundex", vec![left])?;
+                let right = function::call(self, "soundex", vec![right])?;
                 Expression::compare(ComparisonOperator::Equal, left, right, facts)
             }
             _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this operator")),
@@ -389,7 +390,7 @@ impl Binder<'_> {
         if context.diagnostics().count() == before.count() {
             return;
         }
-        self.volatile = true;
+        self.nature.volatile = true;
         let is_equal = operator == ComparisonOperator::Equal;
         let is_decided = decided_by_range(operator, &column.result.column_type, &value).is_some();
         if is_decided || is_equal && column.result.kind() == TypeKind::BigInt {
@@ -410,7 +411,7 @@ impl Binder<'_> {
             if self.derives_parameters() {
                 read_as_bytes(constant);
             }
-        } else if in_condition && self.input.runs && !self.escalates {
+        } else if in_condition && self.input.runs && !self.changes.escalates {
             self.look_at_parameter(comparison);
         }
         bound
@@ -481,7 +482,7 @@ impl Binder<'_> {
         };
         let results: Vec<&ast::Expression> =
             branches.iter().map(|branch| &branch.then).chain(otherwise).collect();
-        let mut results = self.handed_on(&results, wanted)?;
+        let mut results = settled_parameter::handed_on(self, &results, wanted)?;
         compared.iter().chain(&results).try_for_each(scalar)?;
         let otherwise = if otherwise.is_some() { results.pop() } else { None };
         let operand = if operand.is_some() { compared.pop() } else { None };

@@ -8,6 +8,7 @@ use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
 use parser::ast;
+use plan::VirtualTables;
 use std::sync::Arc;
 use values::{RowRef, TypeKind, Value};
 
@@ -26,291 +27,303 @@ fn compares(part: &Expression) -> bool {
     )
 }
 
-impl Binder<'_> {
-    /// A call of a built-in function over bound arguments.
-    pub fn call(&mut self, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
-        let Some(definition) = builtin::find(name) else {
-            let schema = self.schema.clone().unwrap_or_default();
-            let routine = self.routine(&schema, name)?;
-            return self.call_routine(routine, arguments);
+/// A call of a built-in function over bound arguments.
+pub(super) fn call(binder: &mut Binder<'_>, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
+    let Some(definition) = builtin::find(name) else {
+        let schema = binder.schema.clone().unwrap_or_default();
+        let routine = routine(binder.input.virtual_tables, &schema, name)?;
+        return call_routine(binder, routine, arguments);
+    };
+    if !definition.pure {
+        binder.nature.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
+    }
+    binder.nature.repeats |= definition.differs_between_rows();
+    let site = binder.site();
+    let mut known = Vec::with_capacity(arguments.len());
+    for position in 0..arguments.len() {
+        known.push(known_argument(binder, name, &arguments, position)?);
+    }
+    let bound = Expression::call_knowing(definition, arguments, &known, site, binder.facts)?;
+    Ok(binder.fold(bound))
+}
+
+/// The stored function of that name. Error 1305.
+fn routine(tables: &dyn VirtualTables, schema: &str, name: &str) -> SqlResult<Arc<Routine>> {
+    let found = tables.routine(schema, name);
+    found.ok_or_else(|| sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")))
+}
+
+/// A call of a stored function. Error 1318.
+fn call_routine(
+    binder: &mut Binder<'_>,
+    routine: Arc<Routine>,
+    arguments: Vec<Expression>,
+) -> SqlResult<Expression> {
+    routine.check_arguments(arguments.len())?;
+    binder.nature.volatile = true;
+    binder.nature.repeats = true;
+    binder.nature.calls_routines = true;
+    let coercibility = Coercibility::Coercible;
+    let result = ResultType { column_type: routine.returns.clone(), nullable: true, coercibility };
+    let call = RoutineCall { routine, arguments };
+    Ok(Expression { kind: ExpressionKind::Routine(Box::new(call)), result })
+}
+
+/// Reports what a constant warns of when its operation is prepared, before it is computed.
+pub(super) fn report_constant(binder: &mut Binder<'_>, constant: &Expression) {
+    let is_reported = constant.is_foldable() && constant.literal().is_none() && !constant.any(&compares);
+    if !binder.input.runs || binder.changes.escalates || !is_reported {
+        return;
+    }
+    let context = &mut *binder.input.context;
+    let before = context.diagnostics().clone();
+    if constant.evaluate(RowRef::EMPTY, context).is_err() {
+        *context.diagnostics() = before;
+    } else if context.diagnostics().count() > before.count() {
+        binder.nature.volatile = true;
+    }
+}
+
+/// The value of a constant argument that the type of the call depends on. What its evaluation reports is reported here
+/// and once more when the call runs; the plan is one for this execution only. In a strict change it is an error.
+fn known_argument(
+    binder: &mut Binder<'_>,
+    name: &str,
+    arguments: &[Expression],
+    position: usize,
+) -> SqlResult<Option<Value>> {
+    let argument = &arguments[position];
+    let (class, kind) = (argument.result.class(), arguments[0].result.class());
+    let is_text = class == TypeClass::Text && !argument.result.is_number_bytes();
+    let asks = builtin::asks_before(name, position)
+        && (is_text || argument.literal().is_none())
+        && argument.is_foldable();
+    // A plan for other literals would not ask.
+    binder.nature.volatile |=
+        binder.changes.escalates && binder.facts.literal_parameters && is_text && argument.has_parameter();
+    // Bounds of INTERVAL that are text and digits of numbers that are not exact do not count.
+    let asks = asks
+        && match name {
+            "interval" => !is_text,
+            "round" | "truncate" => kind == TypeClass::Decimal,
+            _ => true,
         };
-        if !definition.pure {
-            self.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
-        }
-        self.repeats |= definition.differs_between_rows();
-        let site = self.site();
-        let mut known = Vec::with_capacity(arguments.len());
-        for position in 0..arguments.len() {
-            known.push(self.known_argument(name, &arguments, position)?);
-        }
-        let bound = Expression::call_knowing(definition, arguments, &known, site, self.facts)?;
-        Ok(self.fold(bound))
+    if !asks {
+        return Ok(None);
     }
-
-    /// The stored function of that name. Error 1305.
-    fn routine(&self, schema: &str, name: &str) -> SqlResult<Arc<Routine>> {
-        let found = self.input.virtual_tables.routine(schema, name);
-        found.ok_or_else(|| sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")))
+    let fails = binder.input.runs && binder.changes.escalates;
+    let context = &mut *binder.input.context;
+    let before = context.diagnostics().clone();
+    context.diagnostics().escalate(fails);
+    // The digits of ROUND are asked for twice, unless they are text.
+    let times = if matches!(name, "round" | "truncate") && !is_text { 2 } else { 1 };
+    let mut found = None;
+    for _ in 0..times {
+        let value = match name {
+            "str_to_date" | "interval" => argument.evaluate(RowRef::EMPTY, context),
+            _ => argument.constant_integer(context),
+        };
+        found = match value {
+            Err(error) if fails => return Err(error),
+            value => value.ok(),
+        };
     }
-
-    /// A call of a stored function. Error 1318.
-    fn call_routine(&mut self, routine: Arc<Routine>, arguments: Vec<Expression>) -> SqlResult<Expression> {
-        routine.check_arguments(arguments.len())?;
-        self.volatile = true;
-        self.repeats = true;
-        self.calls_routines = true;
-        let coercibility = Coercibility::Coercible;
-        let result = ResultType { column_type: routine.returns.clone(), nullable: true, coercibility };
-        let call = RoutineCall { routine, arguments };
-        Ok(Expression { kind: ExpressionKind::Routine(Box::new(call)), result })
+    let raised = context.diagnostics().take_raised();
+    context.diagnostics().escalate(false);
+    if let Some(error) = raised {
+        return Err(error);
     }
+    let silent = context.diagnostics().count() == before.count();
+    binder.nature.volatile |= !silent;
+    // A comparison remembers what it converted; so do LEFT and RIGHT of a number.
+    let is_null = found == Some(Value::Null);
+    let of_number = !matches!(kind, TypeClass::Text | TypeClass::DateTime | TypeClass::Time);
+    let is_side = matches!(name, "left" | "right");
+    let is_start = position == 1 && matches!(name, "substring" | "substr" | "mid");
+    let remembers = argument.any(&compares)
+        || of_number && (is_side || is_start)
+        || is_null && (is_side || position == 0);
+    if found.is_none() || !binder.input.runs || binder.changes.escalates || remembers {
+        *binder.input.context.diagnostics() = before;
+    }
+    if is_null && name == "space" {
+        return Ok(Some(Value::Int(0)));
+    }
+    Ok(if name == "interval" { None } else { found })
+}
 
-    /// Reports what a constant warns of when its operation is prepared, before it is computed.
-    pub fn report_constant(&mut self, constant: &Expression) {
-        let is_reported = constant.is_foldable() && constant.literal().is_none() && !constant.any(&compares);
-        if !self.input.runs || self.escalates || !is_reported {
-            return;
+fn call_with(
+    binder: &mut Binder<'_>,
+    name: &str,
+    first: Expression,
+    rest: &[&ast::Expression],
+) -> SqlResult<Expression> {
+    let mut arguments = vec![first];
+    for (position, syntax) in rest.iter().enumerate() {
+        arguments.push(binder.argument(name, position + 1, syntax)?);
+    }
+    call(binder, name, arguments)
+}
+
+/// Calls, and nodes that have a syntax of their own but are calls.
+pub(super) fn special_call(binder: &mut Binder<'_>, syntax: &ast::Expression) -> SqlResult<Expression> {
+    match syntax {
+        ast::Expression::Extract { unit, operand } => {
+            call_with(binder, "extract", word(unit.name()), &[operand])
         }
-        let context = &mut *self.input.context;
-        let before = context.diagnostics().clone();
-        if constant.evaluate(RowRef::EMPTY, context).is_err() {
-            *context.diagnostics() = before;
-        } else if context.diagnostics().count() > before.count() {
-            self.volatile = true;
+        ast::Expression::TimestampDiff { unit, from, to } => {
+            call_with(binder, "timestampdiff", word(unit.name()), &[from, to])
         }
-    }
-
-    /// The value of a constant argument that the type of the call depends on. What its evaluation reports is reported here
-    /// and once more when the call runs; the plan is one for this execution only. In a strict change it is an error.
-    fn known_argument(
-        &mut self,
-        name: &str,
-        arguments: &[Expression],
-        position: usize,
-    ) -> SqlResult<Option<Value>> {
-        let argument = &arguments[position];
-        let (class, kind) = (argument.result.class(), arguments[0].result.class());
-        let is_text = class == TypeClass::Text && !argument.result.is_number_bytes();
-        let asks = builtin::asks_before(name, position)
-            && (is_text || argument.literal().is_none())
-            && argument.is_foldable();
-        // A plan for other literals would not ask.
-        self.volatile |=
-            self.escalates && self.facts.literal_parameters && is_text && argument.has_parameter();
-        // Bounds of INTERVAL that are text and digits of numbers that are not exact do not count.
-        let asks = asks
-            && match name {
-                "interval" => !is_text,
-                "round" | "truncate" => kind == TypeClass::Decimal,
-                _ => true,
+        ast::Expression::Trim { side, remove, operand } => {
+            let name = match side {
+                ast::TrimSide::Both => "trim_both",
+                ast::TrimSide::Leading => "trim_leading",
+                ast::TrimSide::Trailing => "trim_trailing",
             };
-        if !asks {
-            return Ok(None);
+            let operand = binder.argument(name, 0, operand)?;
+            match remove {
+                Some(remove) => call_with(binder, name, operand, &[remove]),
+                None => call(binder, name, vec![operand]),
+            }
         }
-        let fails = self.input.runs && self.escalates;
-        let context = &mut *self.input.context;
-        let before = context.diagnostics().clone();
-        context.diagnostics().escalate(fails);
-        // The digits of ROUND are asked for twice, unless they are text.
-        let times = if matches!(name, "round" | "truncate") && !is_text { 2 } else { 1 };
-        let mut found = None;
-        for _ in 0..times {
-            let value = match name {
-                "str_to_date" | "interval" => argument.evaluate(RowRef::EMPTY, context),
-                _ => argument.constant_integer(context),
+        ast::Expression::Char { arguments, charset } => {
+            let collation = match charset {
+                Some(name) => super::literal::character_set(name)?,
+                None => charset::CollationId::BINARY,
             };
-            found = match value {
-                Err(error) if fails => return Err(error),
-                value => value.ok(),
-            };
+            let rest: Vec<&ast::Expression> = arguments.iter().collect();
+            call_with(binder, "char", Expression::integer(u64::from(collation.0)), &rest)
         }
-        let raised = context.diagnostics().take_raised();
-        context.diagnostics().escalate(false);
-        if let Some(error) = raised {
-            return Err(error);
+        ast::Expression::WeightString { operand, shape } => weight_string(binder, operand, shape.as_ref()),
+        ast::Expression::WindowFunction(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions")),
+        ast::Expression::Match { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "full-text search")),
+        ast::Expression::JsonValue(_) | ast::Expression::MemberOf { .. } => {
+            Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON"))
         }
-        let silent = context.diagnostics().count() == before.count();
-        self.volatile |= !silent;
-        // A comparison remembers what it converted; so do LEFT and RIGHT of a number.
-        let is_null = found == Some(Value::Null);
-        let of_number = !matches!(kind, TypeClass::Text | TypeClass::DateTime | TypeClass::Time);
-        let is_side = matches!(name, "left" | "right");
-        let is_start = position == 1 && matches!(name, "substring" | "substr" | "mid");
-        let remembers = argument.any(&compares)
-            || of_number && (is_side || is_start)
-            || is_null && (is_side || position == 0);
-        if found.is_none() || !self.input.runs || self.escalates || remembers {
-            *self.input.context.diagnostics() = before;
-        }
-        if is_null && name == "space" {
-            return Ok(Some(Value::Int(0)));
-        }
-        Ok(if name == "interval" { None } else { found })
+        _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
     }
+}
 
-    fn call_with(
-        &mut self,
-        name: &str,
-        first: Expression,
-        rest: &[&ast::Expression],
-    ) -> SqlResult<Expression> {
-        let mut arguments = vec![first];
-        for (position, syntax) in rest.iter().enumerate() {
-            arguments.push(self.argument(name, position + 1, syntax)?);
+/// WEIGHT_STRING(text AS CHAR(n)) looks at n characters, AS BINARY(n) at n bytes padded with zeros.
+fn weight_string(
+    binder: &mut Binder<'_>,
+    operand: &ast::Expression,
+    shape: Option<&ast::WeightStringShape>,
+) -> SqlResult<Expression> {
+    let operand = binder.argument("weight_string", 0, operand)?;
+    match shape {
+        None => call(binder, "weight_string", vec![operand]),
+        Some(ast::WeightStringShape { length: 0, .. }) => {
+            Err(sql_error!(ER_PARSE_ERROR, errors::code::ER_SYNTAX_ERROR.format, "0", 1))
         }
-        self.call(name, arguments)
-    }
-
-    /// Calls, and nodes that have a syntax of their own but are calls.
-    pub fn special_call(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
-        match syntax {
-            ast::Expression::Extract { unit, operand } => {
-                self.call_with("extract", word(unit.name()), &[operand])
-            }
-            ast::Expression::TimestampDiff { unit, from, to } => {
-                self.call_with("timestampdiff", word(unit.name()), &[from, to])
-            }
-            ast::Expression::Trim { side, remove, operand } => {
-                let name = match side {
-                    ast::TrimSide::Both => "trim_both",
-                    ast::TrimSide::Leading => "trim_leading",
-                    ast::TrimSide::Trailing => "trim_trailing",
-                };
-                let operand = self.argument(name, 0, operand)?;
-                match remove {
-                    Some(remove) => self.call_with(name, operand, &[remove]),
-                    None => self.call(name, vec![operand]),
-                }
-            }
-            ast::Expression::Char { arguments, charset } => {
-                let collation = match charset {
-                    Some(name) => super::literal::character_set(name)?,
-                    None => charset::CollationId::BINARY,
-                };
-                let rest: Vec<&ast::Expression> = arguments.iter().collect();
-                self.call_with("char", Expression::integer(u64::from(collation.0)), &rest)
-            }
-            ast::Expression::WeightString { operand, shape } => self.weight_string(operand, shape.as_ref()),
-            ast::Expression::WindowFunction(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions")),
-            ast::Expression::Match { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "full-text search")),
-            ast::Expression::JsonValue(_) | ast::Expression::MemberOf { .. } => {
-                Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON"))
-            }
-            _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
+        Some(shape) if shape.binary => {
+            let length = u32::try_from(shape.length).unwrap_or(u32::MAX);
+            let nullable = operand.result.nullable;
+            let bytes = Expression::cast_binary(operand, length, binder.facts)?;
+            let bound = call(binder, "weight_string", vec![bytes])?;
+            Ok(Expression { result: ResultType { nullable, ..bound.result }, kind: bound.kind })
         }
+        Some(shape) => call(binder, "weight_string", vec![operand, Expression::integer(shape.length)]),
     }
+}
 
-    /// WEIGHT_STRING(text AS CHAR(n)) looks at n characters, AS BINARY(n) at n bytes padded with zeros.
-    fn weight_string(
-        &mut self,
-        operand: &ast::Expression,
-        shape: Option<&ast::WeightStringShape>,
-    ) -> SqlResult<Expression> {
-        let operand = self.argument("weight_string", 0, operand)?;
-        match shape {
-            None => self.call("weight_string", vec![operand]),
-            Some(ast::WeightStringShape { length: 0, .. }) => {
-                Err(sql_error!(ER_PARSE_ERROR, errors::code::ER_SYNTAX_ERROR.format, "0", 1))
-            }
-            Some(shape) if shape.binary => {
-                let length = u32::try_from(shape.length).unwrap_or(u32::MAX);
-                let nullable = operand.result.nullable;
-                let bytes = Expression::cast_binary(operand, length, self.facts)?;
-                let bound = self.call("weight_string", vec![bytes])?;
-                Ok(Expression { result: ResultType { nullable, ..bound.result }, kind: bound.kind })
-            }
-            Some(shape) => self.call("weight_string", vec![operand, Expression::integer(shape.length)]),
+/// A call by name. `wanted` is what the operation around it wants.
+pub(super) fn function(
+    binder: &mut Binder<'_>,
+    written: &ast::FunctionCall,
+    wanted: Option<Wanted>,
+) -> SqlResult<Expression> {
+    if let Some(schema) = &written.schema {
+        let routine = routine(binder.input.virtual_tables, schema, &written.name)?;
+        let arguments = binder.arguments(&written.name, &written.arguments, None)?;
+        return call_routine(binder, routine, arguments);
+    }
+    let name = written.name.to_ascii_lowercase();
+    if let ("mod", [left, right]) = (name.as_str(), written.arguments.as_slice()) {
+        let (left, right) = binder.two_beside(left, right, wanted, |_| Wanted::double())?;
+        let modulo = ::expression::operators::ArithmeticOperator::Modulo;
+        let bound = Expression::arithmetic(modulo, left, right, binder.facts)?;
+        return Ok(binder.fold(bound));
+    }
+    let arguments = binder.arguments(&name, &written.arguments, wanted)?;
+    call(binder, &name, arguments)
+}
+
+/// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL elsewhere, as in MySQL.
+pub(super) fn inserted_value(
+    binder: &mut Binder<'_>,
+    reference: &ast::ColumnReference,
+) -> SqlResult<Expression> {
+    let block = binder.block();
+    let slots = block.inserted_slots.clone();
+    let found =
+        if slots.is_empty() { find_column(block, reference)? } else { find_in_first(block, reference) };
+    let Some((table, column)) = found else {
+        return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"));
+    };
+    let (block, privileges) = binder.block_and_privileges();
+    privileges.require_column_read(&block.tables[table], column, &reference.column);
+    let Some(slot) = slots.get(column).copied().filter(|_| table == 0) else {
+        return Ok(Expression::null());
+    };
+    let bound = &block.tables[table];
+    let result = bound.columns[column].result.clone().nullable();
+    let schema = bound.schema.as_ref().map_or(String::new(), |schema| format!("`{schema}`."));
+    let name = format!("values({schema}`{}`.`{}`)", bound.alias, bound.columns[column].name);
+    Ok(Expression::slot(slot, name.into(), result))
+}
+
+/// `DEFAULT(column)`.
+pub(super) fn default_of(
+    binder: &mut Binder<'_>,
+    reference: Option<&ast::ColumnReference>,
+) -> SqlResult<Expression> {
+    let Some(reference) = reference else {
+        return Err(sql_error!(ER_PARSE_ERROR, "You have an error in your SQL syntax", "DEFAULT", 1));
+    };
+    let block = binder.block();
+    let Some((table, column)) = find_column(block, reference)? else {
+        let clause = block.clause.name();
+        return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause));
+    };
+    let (block, privileges) = binder.block_and_privileges();
+    privileges.require_column_read(&block.tables[table], column, &reference.column);
+    let bound = &block.tables[table];
+    let definition = match &bound.source {
+        Source::Base(table) => table.definition().clone(),
+        Source::Virtual(definition) => (**definition).clone(),
+        _ => return Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, reference.column)),
+    };
+    default_value(binder, &definition.columns[column])
+}
+
+/// What a column holds when a row gives it no value; error 1364 for a column without default.
+pub(super) fn default_value(
+    binder: &mut Binder<'_>,
+    column: &dictionary::ColumnDefinition,
+) -> SqlResult<Expression> {
+    let result = ResultType::column(column.column_type.clone(), column.nullable);
+    match &column.default {
+        ColumnDefault::Literal(Value::DateTime(utc)) if column.column_type.kind == TypeKind::Timestamp => {
+            let local = binder.input.context.facts().time_zone.utc_to_local(*utc);
+            Ok(Expression::constant(Value::DateTime(local), result))
         }
-    }
-
-    /// A call by name. `wanted` is what the operation around it wants.
-    pub fn function(&mut self, call: &ast::FunctionCall, wanted: Option<Wanted>) -> SqlResult<Expression> {
-        if let Some(schema) = &call.schema {
-            let routine = self.routine(schema, &call.name)?;
-            let arguments = self.arguments(&call.name, &call.arguments, None)?;
-            return self.call_routine(routine, arguments);
-        }
-        let name = call.name.to_ascii_lowercase();
-        if let ("mod", [left, right]) = (name.as_str(), call.arguments.as_slice()) {
-            let (left, right) = self.two_beside(left, right, wanted, |_| Wanted::double())?;
-            let modulo = ::expression::operators::ArithmeticOperator::Modulo;
-            let bound = Expression::arithmetic(modulo, left, right, self.facts)?;
-            return Ok(self.fold(bound));
-        }
-        let arguments = self.arguments(&name, &call.arguments, wanted)?;
-        self.call(&name, arguments)
-    }
-
-    /// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL elsewhere, as in MySQL.
-    pub fn inserted_value(&mut self, reference: &ast::ColumnReference) -> SqlResult<Expression> {
-        let block = self.block();
-        let slots = block.inserted_slots.clone();
-        let found =
-            if slots.is_empty() { find_column(block, reference)? } else { find_in_first(block, reference) };
-        let Some((table, column)) = found else {
-            return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"));
-        };
-        let level = self.blocks.len() - 1;
-        self.require_column_read(level, table, column, &reference.column);
-        let block = self.block();
-        let Some(slot) = slots.get(column).copied().filter(|_| table == 0) else {
-            return Ok(Expression::null());
-        };
-        let bound = &block.tables[table];
-        let result = bound.columns[column].result.clone().nullable();
-        let schema = bound.schema.as_ref().map_or(String::new(), |schema| format!("`{schema}`."));
-        let name = format!("values({schema}`{}`.`{}`)", bound.alias, bound.columns[column].name);
-        Ok(Expression::slot(slot, name.into(), result))
-    }
-
-    /// `DEFAULT(column)`.
-    pub fn default_of(&mut self, reference: Option<&ast::ColumnReference>) -> SqlResult<Expression> {
-        let Some(reference) = reference else {
-            return Err(sql_error!(ER_PARSE_ERROR, "You have an error in your SQL syntax", "DEFAULT", 1));
-        };
-        let block = self.block();
-        let Some((table, column)) = find_column(block, reference)? else {
-            let clause = block.clause.name();
-            return Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause));
-        };
-        let level = self.blocks.len() - 1;
-        self.require_column_read(level, table, column, &reference.column);
-        let bound = &self.block().tables[table];
-        let definition = match &bound.source {
-            Source::Base(table) => table.definition().clone(),
-            Source::Virtual(definition) => (**definition).clone(),
-            _ => return Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, reference.column)),
-        };
-        self.default_value(&definition.columns[column])
-    }
-
-    /// What a column holds when a row gives it no value; error 1364 for a column without default.
-    pub fn default_value(&mut self, column: &dictionary::ColumnDefinition) -> SqlResult<Expression> {
-        let result = ResultType::column(column.column_type.clone(), column.nullable);
-        match &column.default {
-            ColumnDefault::Literal(Value::DateTime(utc))
-                if column.column_type.kind == TypeKind::Timestamp =>
-            {
-                let local = self.input.context.facts().time_zone.utc_to_local(*utc);
-                Ok(Expression::constant(Value::DateTime(local), result))
-            }
-            ColumnDefault::Literal(value) => Ok(Expression::constant(value.clone(), result)),
-            ColumnDefault::None if column.nullable => Ok(Expression::constant(Value::Null, result)),
-            ColumnDefault::None => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
-            ColumnDefault::CurrentTimestamp(digits) => self.current_timestamp(*digits),
-            ColumnDefault::Expression(text) => {
-                let parsed = parser::parse_expression(text.as_bytes(), parser::ParseOptions::default())
-                    .map_err(|_| sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name))?;
-                let trusted = std::mem::replace(&mut self.trusted, true);
-                let bound = self.scalar(&parsed);
-                self.trusted = trusted;
-                bound
-            }
+        ColumnDefault::Literal(value) => Ok(Expression::constant(value.clone(), result)),
+        ColumnDefault::None if column.nullable => Ok(Expression::constant(Value::Null, result)),
+        ColumnDefault::None => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
+        ColumnDefault::CurrentTimestamp(digits) => current_timestamp(binder, *digits),
+        ColumnDefault::Expression(text) => {
+            let parsed = parser::parse_expression(text.as_bytes(), parser::ParseOptions::default())
+                .map_err(|_| sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name))?;
+            let trusted = std::mem::replace(&mut binder.privileges.trusted, true);
+            let bound = binder.scalar(&parsed);
+            binder.privileges.trusted = trusted;
+            bound
         }
     }
+}
 
-    /// CURRENT_TIMESTAMP with so many fractional digits.
-    pub fn current_timestamp(&mut self, digits: u8) -> SqlResult<Expression> {
-        self.call("now", vec![Expression::integer(u64::from(digits))])
-    }
+/// CURRENT_TIMESTAMP with so many fractional digits.
+pub(super) fn current_timestamp(binder: &mut Binder<'_>, digits: u8) -> SqlResult<Expression> {
+    call(binder, "now", vec![Expression::integer(u64::from(digits))])
 }

@@ -1,6 +1,6 @@
 //! GROUP BY and ORDER BY: keys by number, by name and by expression, and what a query that groups or finds duplicates
-//! may read besides its keys. Main functions: [`Binder::bind_group_keys`], [`Binder::order_keys`],
-//! [`Binder::check_groups`].
+//! may read besides its keys. Main functions: [`bind_group_keys`], [`order_keys`],
+//! [`check_groups`].
 
 use super::Binder;
 use super::column::find_column;
@@ -24,185 +24,186 @@ pub(crate) struct Grouped<'g> {
     pub conditions: &'g [Expression],
 }
 
-impl Binder<'_> {
-    /// GROUP BY: a number means the select item in that place.
-    pub fn bind_group_keys(&mut self, select: &ast::Select) -> SqlResult<()> {
-        self.block().clause = Clause::GroupBy;
-        let mut keys = Vec::with_capacity(select.group_by.len());
-        for syntax in &select.group_by {
-            keys.push(match syntax {
-                ast::Expression::Literal(ast::Literal::Integer(number)) => {
-                    let item = self.block().items.get((*number as usize).wrapping_sub(1)).cloned();
-                    let item =
-                        item.ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, number, "group statement"))?;
-                    grouped_item(item)?
-                }
-                ast::Expression::Column(reference) => self.group_name(syntax, reference)?,
-                other => match self.item_of_text(select, other) {
-                    Some(item) => grouped_item(item)?,
-                    None => self.scalar(other)?,
-                },
-            });
-        }
-        // A constant key groups nothing; it would only clash with literals in the select list. But with ROLLUP it has
-        // a super-aggregate row of its own, and constants alone are not the same as no keys: no rows, no group.
-        if !select.rollup && keys.iter().any(|key| key.literal().is_none()) {
-            keys.retain(|key| key.literal().is_none());
-        } else if !select.rollup {
-            keys.truncate(1);
-        }
-        self.block().group_keys = keys;
-        Ok(())
-    }
-
-    /// A name in GROUP BY: a select item, unless FROM has another column of that name.
-    fn group_name(
-        &mut self,
-        syntax: &ast::Expression,
-        reference: &ast::ColumnReference,
-    ) -> SqlResult<Expression> {
-        let block = self.block();
-        let Some(item) = find_item(block, reference)?.cloned() else { return self.scalar(syntax) };
-        let shown = block.place(&item.expression);
-        // A name that several tables have means the select item that is called so.
-        let found = match find_column(block, reference) {
-            Err(_) if item.name.eq_ignore_ascii_case(&reference.column) => None,
-            found => found?,
-        };
-        match found {
-            Some(found) if Some(found) != shown => {
-                self.warn_of_ambiguity(&reference.column, Clause::GroupBy);
-                self.scalar(syntax)
+/// GROUP BY: a number means the select item in that place.
+pub(super) fn bind_group_keys(binder: &mut Binder<'_>, select: &ast::Select) -> SqlResult<()> {
+    binder.block().clause = Clause::GroupBy;
+    let mut keys = Vec::with_capacity(select.group_by.len());
+    for syntax in &select.group_by {
+        keys.push(match syntax {
+            ast::Expression::Literal(ast::Literal::Integer(number)) => {
+                let item = binder.block().items.get((*number as usize).wrapping_sub(1)).cloned();
+                let item = item.ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, number, "group statement"))?;
+                grouped_item(item)?
             }
-            _ => grouped_item(item),
+            ast::Expression::Column(reference) => group_name(binder, syntax, reference)?,
+            other => match item_of_text(binder.block(), select, other) {
+                Some(item) => grouped_item(item)?,
+                None => binder.scalar(other)?,
+            },
+        });
+    }
+    // A constant key groups nothing; it would only clash with literals in the select list. But with ROLLUP it has
+    // a super-aggregate row of its own, and constants alone are not the same as no keys: no rows, no group.
+    if !select.rollup && keys.iter().any(|key| key.literal().is_none()) {
+        keys.retain(|key| key.literal().is_none());
+    } else if !select.rollup {
+        keys.truncate(1);
+    }
+    binder.block().group_keys = keys;
+    Ok(())
+}
+
+/// A name in GROUP BY: a select item, unless FROM has another column of that name.
+fn group_name(
+    binder: &mut Binder<'_>,
+    syntax: &ast::Expression,
+    reference: &ast::ColumnReference,
+) -> SqlResult<Expression> {
+    let block = binder.block();
+    let Some(item) = find_item(block, reference)?.cloned() else { return binder.scalar(syntax) };
+    let shown = block.place(&item.expression);
+    // A name that several tables have means the select item that is called so.
+    let found = match find_column(block, reference) {
+        Err(_) if item.name.eq_ignore_ascii_case(&reference.column) => None,
+        found => found?,
+    };
+    match found {
+        Some(found) if Some(found) != shown => {
+            binder.warn_of_ambiguity(&reference.column, Clause::GroupBy);
+            binder.scalar(syntax)
         }
+        _ => grouped_item(item),
     }
+}
 
-    /// The select item that is written in the same way. Subqueries are the same only so.
-    fn item_of_text(&mut self, select: &ast::Select, syntax: &ast::Expression) -> Option<SelectItem> {
-        let expression_of = |item: &ast::SelectItem| match item {
-            ast::SelectItem::Expression { expression, .. } => expression == syntax,
-            _ => false,
-        };
-        let all_plain = select.items.iter().all(|item| matches!(item, ast::SelectItem::Expression { .. }));
-        let position = select.items.iter().position(expression_of).filter(|_| all_plain)?;
-        let item = self.block().items.get(position)?;
-        let is_aggregate = matches!(syntax, ast::Expression::Aggregate(_));
-        (is_aggregate || !item.has_aggregate()).then(|| item.clone())
-    }
+/// The select item that is written in the same way. Subqueries are the same only so.
+fn item_of_text(block: &Block, select: &ast::Select, syntax: &ast::Expression) -> Option<SelectItem> {
+    let expression_of = |item: &ast::SelectItem| match item {
+        ast::SelectItem::Expression { expression, .. } => expression == syntax,
+        _ => false,
+    };
+    let all_plain = select.items.iter().all(|item| matches!(item, ast::SelectItem::Expression { .. }));
+    let position = select.items.iter().position(expression_of).filter(|_| all_plain)?;
+    let item = block.items.get(position)?;
+    let is_aggregate = matches!(syntax, ast::Expression::Aggregate(_));
+    (is_aggregate || !item.has_aggregate()).then(|| item.clone())
+}
 
-    /// ORDER BY: a number or a name of a select item means the item. Error 3029 for an aggregate that makes groups where
-    /// nothing else does.
-    pub fn order_keys(&mut self, order_by: &[ast::OrderItem], groups: bool) -> SqlResult<Vec<SortKey>> {
-        let mut keys = Vec::with_capacity(order_by.len());
-        for (position, item) in order_by.iter().enumerate() {
-            let expression = match &item.expression {
-                ast::Expression::Literal(ast::Literal::Integer(number)) => {
-                    match self.block().items.get((*number as usize).wrapping_sub(1)) {
-                        Some(item) => item.expression.clone(),
-                        None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
+/// ORDER BY: a number or a name of a select item means the item. Error 3029 for an aggregate that makes groups where
+/// nothing else does.
+pub(super) fn order_keys(
+    binder: &mut Binder<'_>,
+    order_by: &[ast::OrderItem],
+    groups: bool,
+) -> SqlResult<Vec<SortKey>> {
+    let mut keys = Vec::with_capacity(order_by.len());
+    for (position, item) in order_by.iter().enumerate() {
+        let expression = match &item.expression {
+            ast::Expression::Literal(ast::Literal::Integer(number)) => {
+                match binder.block().items.get((*number as usize).wrapping_sub(1)) {
+                    Some(item) => item.expression.clone(),
+                    None => return Err(sql_error!(ER_BAD_FIELD_ERROR, number, "order clause")),
+                }
+            }
+            ast::Expression::Column(reference) => match find_item(binder.block(), reference)?.cloned() {
+                Some(item) => {
+                    if !item.name.eq_ignore_ascii_case(&reference.column) {
+                        find_column(binder.block(), reference)?;
                     }
+                    item.expression
                 }
-                ast::Expression::Column(reference) => match find_item(self.block(), reference)?.cloned() {
-                    Some(item) => {
-                        if !item.name.eq_ignore_ascii_case(&reference.column) {
-                            find_column(self.block(), reference)?;
-                        }
-                        item.expression
-                    }
-                    None => self.scalar(&item.expression)?,
-                },
-                other => self.scalar(other)?,
-            };
-            if !groups && has_aggregate(&expression) {
-                return Err(sql_error!(ER_AGGREGATE_ORDER_NON_AGG_QUERY, position + 1));
-            }
-            keys.push(SortKey { expression, descending: item.descending });
-        }
-        Ok(keys)
-    }
-
-    /// Finds the arguments of GROUPING() among the group keys, now that these are known: error 3602.
-    pub fn find_groupings(&mut self) -> SqlResult<()> {
-        let block = self.block();
-        let groupings = std::mem::take(&mut block.groupings);
-        if !groupings.is_empty() && block.group_keys.is_empty() {
-            return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
-        }
-        let mut keys = Vec::with_capacity(groupings.len());
-        for (argument, expression) in &groupings {
-            match block.group_keys.iter().position(|key| key.same(expression)) {
-                Some(key) => keys.push(key),
-                None => return Err(sql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, argument + 1)),
-            }
-        }
-        for call in &mut block.aggregates {
-            if let AggregateKind::Grouping(number) = &mut call.kind {
-                *number = keys[*number];
-            }
-        }
-        Ok(())
-    }
-
-    /// Under ONLY_FULL_GROUP_BY every column must be the same in all rows of a group: errors 1055, and 1140 without
-    /// GROUP BY.
-    pub fn check_groups(&mut self, query: &Grouped<'_>) -> SqlResult<()> {
-        if !self.facts.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY) {
-            return Ok(());
-        }
-        let block = &*self.block();
-        let mut reader = GroupReader {
-            block,
-            known: block.group_keys.iter().filter_map(|key| block.place(key)).collect(),
-            // Super-aggregate rows have NULL for the keys, but not for what depends on them.
-            facts_left: !query.select.rollup,
-            query,
+                None => binder.scalar(&item.expression)?,
+            },
+            other => binder.scalar(other)?,
         };
-        for (position, item) in block.items.iter().enumerate() {
-            if let Some(column) = reader.stray(&item.expression, false) {
-                return Err(not_grouped(column, position + 1, "SELECT list", query));
-            }
+        if !groups && has_aggregate(&expression) {
+            return Err(sql_error!(ER_AGGREGATE_ORDER_NON_AGG_QUERY, position + 1));
         }
-        let is_item =
-            |expression: &Expression| block.items.iter().any(|item| item.expression.same(expression));
-        for (position, key) in query.order.iter().enumerate() {
-            if !is_item(&key.expression)
-                && let Some(column) = reader.stray(&key.expression, true)
-            {
-                return Err(not_grouped(column, position + 1, "ORDER BY clause", query));
-            }
-        }
-        for condition in query.having {
-            if let Some(column) = reader.stray(condition, true) {
-                return Err(not_grouped(column, 1, "HAVING clause", query));
-            }
-        }
-        Ok(())
+        keys.push(SortKey { expression, descending: item.descending });
     }
+    Ok(keys)
+}
 
-    /// Under ONLY_FULL_GROUP_BY, what DISTINCT rows are sorted by must be in the select list: errors 3065 and 3066.
-    pub fn check_distinct_order(&mut self, select: &ast::Select, order: &[SortKey]) -> SqlResult<()> {
-        let strict = self.facts.sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY);
-        let block = self.block();
-        let is_item =
-            |expression: &Expression| block.items.iter().any(|item| item.expression.same(expression));
-        let grouped = !select.group_by.is_empty() && !select.rollup;
-        if !strict || !select.options.distinct || grouped && block.group_keys.iter().all(is_item) {
-            return Ok(());
-        }
-        for (position, key) in order.iter().enumerate() {
-            let number = position + 1;
-            match first_read(&key.expression, &is_item) {
-                None => {}
-                Some(part) if part.column_slot().is_some() => {
-                    let name = part.to_string().replace('`', "");
-                    return Err(sql_error!(ER_FIELD_IN_ORDER_NOT_SELECT, number, name, "DISTINCT"));
-                }
-                Some(_) => return Err(sql_error!(ER_AGGREGATE_IN_ORDER_NOT_SELECT, number, "DISTINCT")),
-            }
-        }
-        Ok(())
+/// Finds the arguments of GROUPING() among the group keys, now that these are known: error 3602.
+pub(super) fn find_groupings(block: &mut Block) -> SqlResult<()> {
+    let groupings = std::mem::take(&mut block.groupings);
+    if !groupings.is_empty() && block.group_keys.is_empty() {
+        return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
     }
+    let mut keys = Vec::with_capacity(groupings.len());
+    for (argument, expression) in &groupings {
+        match block.group_keys.iter().position(|key| key.same(expression)) {
+            Some(key) => keys.push(key),
+            None => return Err(sql_error!(ER_FIELD_IN_GROUPING_NOT_GROUP_BY, argument + 1)),
+        }
+    }
+    for call in &mut block.aggregates {
+        if let AggregateKind::Grouping(number) = &mut call.kind {
+            *number = keys[*number];
+        }
+    }
+    Ok(())
+}
+
+/// Under ONLY_FULL_GROUP_BY every column must be the same in all rows of a group: errors 1055, and 1140 without
+/// GROUP BY.
+pub(super) fn check_groups(sql_mode: SqlMode, block: &Block, query: &Grouped<'_>) -> SqlResult<()> {
+    if !sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY) {
+        return Ok(());
+    }
+    let mut reader = GroupReader {
+        block,
+        known: block.group_keys.iter().filter_map(|key| block.place(key)).collect(),
+        // Super-aggregate rows have NULL for the keys, but not for what depends on them.
+        facts_left: !query.select.rollup,
+        query,
+    };
+    for (position, item) in block.items.iter().enumerate() {
+        if let Some(column) = reader.stray(&item.expression, false) {
+            return Err(not_grouped(column, position + 1, "SELECT list", query));
+        }
+    }
+    let is_item = |expression: &Expression| block.items.iter().any(|item| item.expression.same(expression));
+    for (position, key) in query.order.iter().enumerate() {
+        if !is_item(&key.expression)
+            && let Some(column) = reader.stray(&key.expression, true)
+        {
+            return Err(not_grouped(column, position + 1, "ORDER BY clause", query));
+        }
+    }
+    for condition in query.having {
+        if let Some(column) = reader.stray(condition, true) {
+            return Err(not_grouped(column, 1, "HAVING clause", query));
+        }
+    }
+    Ok(())
+}
+
+/// Under ONLY_FULL_GROUP_BY, what DISTINCT rows are sorted by must be in the select list: errors 3065 and 3066.
+pub(super) fn check_distinct_order(
+    sql_mode: SqlMode,
+    block: &Block,
+    select: &ast::Select,
+    order: &[SortKey],
+) -> SqlResult<()> {
+    let strict = sql_mode.contains(SqlMode::ONLY_FULL_GROUP_BY);
+    let is_item = |expression: &Expression| block.items.iter().any(|item| item.expression.same(expression));
+    let grouped = !select.group_by.is_empty() && !select.rollup;
+    if !strict || !select.options.distinct || grouped && block.group_keys.iter().all(is_item) {
+        return Ok(());
+    }
+    for (position, key) in order.iter().enumerate() {
+        let number = position + 1;
+        match first_read(&key.expression, &is_item) {
+            None => {}
+            Some(part) if part.column_slot().is_some() => {
+                let name = part.to_string().replace('`', "");
+                return Err(sql_error!(ER_FIELD_IN_ORDER_NOT_SELECT, number, name, "DISTINCT"));
+            }
+            Some(_) => return Err(sql_error!(ER_AGGREGATE_IN_ORDER_NOT_SELECT, number, "DISTINCT")),
+        }
+    }
+    Ok(())
 }
 
 /// Looks for columns that are not the same in all rows of a group.

@@ -1,70 +1,71 @@
 //! Literals: from text to typed constants; character sets, collations and escape characters by name.
 
-use super::Binder;
 use ::expression::convert::{to_datetime, written_date_rules};
-use ::expression::{Coercibility, Expression, ResultType, text};
+use ::expression::{BuildFacts, Coercibility, Expression, ResultType, text};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use plan::PlanningSurroundings;
 use values::temporal::{parse_date_time, parse_time};
 use values::{ColumnType, Decimal, Value};
 
-impl Binder<'_> {
-    pub fn literal(&mut self, literal: &ast::Literal) -> SqlResult<Expression> {
-        Ok(match literal {
-            ast::Literal::Null => Expression::null(),
-            ast::Literal::True => Expression::boolean(true),
-            ast::Literal::False => Expression::boolean(false),
-            ast::Literal::Integer(value) => Expression::integer(*value),
-            ast::Literal::Decimal(digits) => decimal(digits)?,
-            ast::Literal::Float(digits) => float(digits)?,
-            ast::Literal::String { bytes, introducer } => self.string(bytes, introducer.as_deref())?,
-            ast::Literal::Hex { bytes, introducer } | ast::Literal::Bits { bytes, introducer } => {
-                let hexadecimal = matches!(literal, ast::Literal::Hex { .. });
-                match introducer {
-                    Some(name) => self.string(&padded(bytes, character_set(name)?), Some(name))?,
-                    None => number_bytes(bytes.clone(), hexadecimal),
-                }
+pub(super) fn literal(
+    literal: &ast::Literal,
+    facts: BuildFacts,
+    context: &mut dyn PlanningSurroundings,
+) -> SqlResult<Expression> {
+    Ok(match literal {
+        ast::Literal::Null => Expression::null(),
+        ast::Literal::True => Expression::boolean(true),
+        ast::Literal::False => Expression::boolean(false),
+        ast::Literal::Integer(value) => Expression::integer(*value),
+        ast::Literal::Decimal(digits) => decimal(digits)?,
+        ast::Literal::Float(digits) => float(digits)?,
+        ast::Literal::String { bytes, introducer } => string(bytes, introducer.as_deref(), facts.connection)?,
+        ast::Literal::Hex { bytes, introducer } | ast::Literal::Bits { bytes, introducer } => {
+            let hexadecimal = matches!(literal, ast::Literal::Hex { .. });
+            match introducer {
+                Some(name) => string(&padded(bytes, character_set(name)?), Some(name), facts.connection)?,
+                None => number_bytes(bytes.clone(), hexadecimal),
             }
-            ast::Literal::Date(bytes) => {
-                let parsed = parse_date_time(bytes, written_date_rules(self.facts.sql_mode))
-                    .filter(|parsed| !parsed.has_time && !parsed.notes.truncated)
-                    .ok_or_else(|| wrong_value("DATE", bytes))?;
-                Expression::constant(Value::Date(parsed.value.date), ResultType::date())
-            }
-            ast::Literal::Time(bytes) => {
-                let parsed = parse_time(bytes)
-                    .filter(|parsed| !parsed.notes.truncated)
-                    .ok_or_else(|| wrong_value("TIME", bytes))?;
-                Expression::constant(Value::Time(parsed.value), ResultType::time(fraction_digits(bytes)))
-            }
-            ast::Literal::Timestamp(bytes) => {
-                let parsed = parse_date_time(bytes, written_date_rules(self.facts.sql_mode))
-                    .filter(|parsed| parsed.has_time && !parsed.notes.truncated)
-                    .ok_or_else(|| wrong_value("DATETIME", bytes))?;
-                let mut moment = parsed.value;
-                if parsed.offset_seconds.is_some() {
-                    let written =
-                        (Value::Bytes(bytes.clone()), ColumnType::varchar(0, CollationId::UTF8MB4_BIN));
-                    moment = to_datetime(written.0.as_ref(), &written.1, self.input.context)?
-                        .ok_or_else(|| wrong_value("DATETIME", bytes))?;
-                }
-                Expression::constant(Value::DateTime(moment), ResultType::datetime(fraction_digits(bytes)))
-            }
-        })
-    }
-
-    fn string(&mut self, bytes: &[u8], introducer: Option<&str>) -> SqlResult<Expression> {
-        let collation = match introducer {
-            None => self.facts.connection,
-            Some(name) => character_set(name.trim_start_matches('_'))?,
-        };
-        if introducer.is_some() && !collation.charset().is_valid(bytes) {
-            let shown: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-            return Err(sql_error!(ER_INVALID_CHARACTER_STRING, collation.charset().name, shown));
         }
-        Ok(Expression::text(bytes.to_vec(), collation))
+        ast::Literal::Date(bytes) => {
+            let parsed = parse_date_time(bytes, written_date_rules(facts.sql_mode))
+                .filter(|parsed| !parsed.has_time && !parsed.notes.truncated)
+                .ok_or_else(|| wrong_value("DATE", bytes))?;
+            Expression::constant(Value::Date(parsed.value.date), ResultType::date())
+        }
+        ast::Literal::Time(bytes) => {
+            let parsed = parse_time(bytes)
+                .filter(|parsed| !parsed.notes.truncated)
+                .ok_or_else(|| wrong_value("TIME", bytes))?;
+            Expression::constant(Value::Time(parsed.value), ResultType::time(fraction_digits(bytes)))
+        }
+        ast::Literal::Timestamp(bytes) => {
+            let parsed = parse_date_time(bytes, written_date_rules(facts.sql_mode))
+                .filter(|parsed| parsed.has_time && !parsed.notes.truncated)
+                .ok_or_else(|| wrong_value("DATETIME", bytes))?;
+            let mut moment = parsed.value;
+            if parsed.offset_seconds.is_some() {
+                let written = (Value::Bytes(bytes.clone()), ColumnType::varchar(0, CollationId::UTF8MB4_BIN));
+                moment = to_datetime(written.0.as_ref(), &written.1, context)?
+                    .ok_or_else(|| wrong_value("DATETIME", bytes))?;
+            }
+            Expression::constant(Value::DateTime(moment), ResultType::datetime(fraction_digits(bytes)))
+        }
+    })
+}
+
+fn string(bytes: &[u8], introducer: Option<&str>, connection: CollationId) -> SqlResult<Expression> {
+    let collation = match introducer {
+        None => connection,
+        Some(name) => character_set(name.trim_start_matches('_'))?,
+    };
+    if introducer.is_some() && !collation.charset().is_valid(bytes) {
+        let shown: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+        return Err(sql_error!(ER_INVALID_CHARACTER_STRING, collation.charset().name, shown));
     }
+    Ok(Expression::text(bytes.to_vec(), collation))
 }
 
 fn wrong_value(kind: &str, bytes: &[u8]) -> errors::SqlError {

@@ -4,18 +4,21 @@
 mod aggregate;
 mod block_hints;
 mod change;
+mod changes;
 mod column;
-mod condition;
-mod constant_rows;
+mod column_range;
+mod common_tables;
 mod dependence;
-mod equality;
+mod derived;
 mod expression;
 mod from;
 mod function;
 mod group;
 mod index_hints;
+mod joined_dates;
 mod literal;
 mod names;
+mod nature;
 mod parameter;
 mod prepared_constant;
 mod privilege;
@@ -23,28 +26,34 @@ mod query;
 mod recursive;
 mod select;
 mod settled_parameter;
+mod subqueries;
 mod subquery;
 
 pub(crate) use block_hints::warn_of_hints;
-pub(crate) use column::derived_columns;
+pub(crate) use column::{column_of, derived_columns};
+pub(crate) use column_range::decided_by_range;
+pub(crate) use from::add_table;
 pub use parameter::ParameterTypes;
 pub(crate) use parameter::Wanted;
 pub(crate) use query::convert_columns;
 
-use crate::rewrite::Pushable;
 use ::expression::{BuildFacts, Expression};
+use changes::{ChangedTable, Changes};
+use common_tables::{BoundCommonTable, CommonTable, CommonTables};
+use derived::DerivedQueries;
 use engine::{Distribution, Engine, Table, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
-use optimizer::{Block, BoundTable, Derived, EarlyRuns, OpenSelect, Optimizer, Survey};
+use nature::Nature;
+use optimizer::{Block, OpenSelect, Optimizer, Survey};
+use parameter::Parameters;
 use parser::ast;
-use plan::physical::{CommonTableUse, ExplainRow, OutputColumn, QueryPlan};
-use plan::{
-    CheckedParameter, ParameterUse, PlanningSurroundings, PrivilegeCheck, PrivilegeRequest, Rule,
-    SubqueryPlan, VirtualTables, check_depth,
-};
+use plan::physical::ExplainRow;
+use plan::{PlanningSurroundings, PrivilegeCheck, Rule, Rules, VirtualTables, check_depth};
+use privilege::Privileges;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use stdx::ids::TableId;
+use subqueries::Subqueries;
 
 /// What planning needs.
 pub struct PlannerInput<'a> {
@@ -73,57 +82,7 @@ pub struct PlannerInput<'a> {
     pub transaction: Option<&'a Transaction>,
 }
 
-/// A common table expression that is in scope.
-#[derive(Clone)]
-pub(crate) struct CommonTable {
-    pub name: String,
-    pub columns: Vec<String>,
-    pub query: Arc<ast::Query>,
-    pub recursive: bool,
-    /// While the steps of a recursive one are bound: its number and columns.
-    pub recursion: Option<(usize, Vec<OutputColumn>)>,
-    /// Its plan, once it was used.
-    pub bound: Option<BoundCommonTable>,
-}
-
-/// The plan of a common table, for all who name it.
-#[derive(Clone)]
-pub(crate) struct BoundCommonTable {
-    pub query: Derived,
-    /// Its place in [`Plan::common_tables`](plan::Plan).
-    pub number: usize,
-    /// Number of its block, for EXPLAIN.
-    pub block_number: u32,
-}
-
-/// A table that the statement changes.
-pub(crate) struct ChangedTable {
-    pub id: stdx::ids::TableId,
-    /// The name by which the statement changes it.
-    pub name: String,
-    /// Whether subqueries may read it under another name: INSERT evaluates them before it stores the row.
-    pub by_name: bool,
-}
-
-/// What ON DUPLICATE KEY UPDATE sees of the SELECT whose rows are inserted.
-#[derive(Default)]
-pub(crate) struct SelectSource {
-    /// Whether the SELECT that is bound next at the top is one.
-    pub wanted: bool,
-    /// Its tables, and the columns that unqualified names find, once it is bound. Nothing if it groups.
-    pub tables: Vec<BoundTable>,
-    pub visible: Vec<(usize, usize)>,
-    /// Columns of its tables that it hands on behind its result columns.
-    pub handed_on: Vec<(usize, usize)>,
-}
-
-impl ChangedTable {
-    /// The target of INSERT under its own name.
-    fn by_insert(table: &Table, name: &str) -> ChangedTable {
-        ChangedTable { id: table.id(), name: name.to_owned(), by_name: true }
-    }
-}
-
+/// Binds one statement: what it knows of its surroundings, the stack of query blocks, and what it gathers for the plan.
 pub(crate) struct Binder<'a> {
     pub input: PlannerInput<'a>,
     pub facts: BuildFacts,
@@ -131,49 +90,17 @@ pub(crate) struct Binder<'a> {
     pub schema: Option<String>,
     /// Innermost last.
     pub blocks: Vec<Block>,
-    pub common_tables: Vec<CommonTable>,
-    pub common_table_uses: Vec<CommonTableUse>,
-    /// Plans of common tables that could be read in place and are not, by number.
-    pub planned_common_tables: HashMap<usize, Arc<QueryPlan>>,
-    pub subqueries: Vec<SubqueryPlan>,
-    /// Those whose rows may be joined with those of the query that asks for them, by number.
-    pub open_subqueries: HashMap<usize, Arc<OpenSelect>>,
-    pub privileges: Vec<PrivilegeRequest>,
-    /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
-    pub denied: Option<SqlError>,
-    /// The error of a statement that reads a table in a subquery whose rows it changes. It comes after all others that
-    /// binding finds.
-    pub conflict: Option<SqlError>,
-    /// While expressions of a table's definition are bound: they need no privileges.
-    pub trusted: bool,
+    pub common_tables: CommonTables,
+    pub subqueries: Subqueries,
+    pub derived: DerivedQueries,
+    pub privileges: Privileges<'a>,
+    pub changes: Changes,
+    pub nature: Nature,
+    pub parameters: Parameters,
+    /// Base tables that the statement names.
     pub tables: Vec<Arc<Table>>,
-    /// Tables that the statement changes: its subqueries may not read them.
-    pub changed: Vec<ChangedTable>,
-    /// For INSERT .. SELECT .. ON DUPLICATE KEY UPDATE.
-    pub source: SelectSource,
-    /// Whether the plan depends on things that may change without a change of the dictionary epoch.
-    pub volatile: bool,
-    /// It calls stored functions.
-    pub calls_routines: bool,
-    /// Whether the statement assigns user variables.
-    pub assigns: bool,
     /// Statistics of base tables that were asked for.
     pub statistics: Vec<(TableId, Arc<Distribution>)>,
-    /// Queries in FROM into which conditions may go, with their SELECTs.
-    pub pushable: Vec<(Arc<QueryPlan>, Arc<Pushable>)>,
-    /// SELECTs of the set operation that is being bound, while all operands are such.
-    operands: Option<Vec<OpenSelect>>,
-    /// Numbers of the subqueries in FROM that do.
-    pub assigning: Vec<u32>,
-    /// Whether the query that is being bound must run again for each row that asks for it: it uses user variables, or
-    /// functions that differ from call to call.
-    pub repeats: bool,
-    /// Whether warnings of strict mode end the statement.
-    pub escalates: bool,
-    /// Whether values go into columns.
-    pub stores: bool,
-    /// See [`Plan::asked_first`](crate::Plan::asked_first).
-    pub asked_first: Vec<Vec<Expression>>,
     /// Which of the statement's hints for other blocks were for a block.
     pub hints_found: BTreeSet<usize>,
     /// Warnings of hints that were said twice.
@@ -181,23 +108,9 @@ pub(crate) struct Binder<'a> {
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
-    /// One for each recursive common table.
-    pub recursion_scopes: Vec<recursive::RecursionScope>,
-    /// What the statement makes of its parameters, by number.
-    pub parameters: Vec<Option<ParameterUse>>,
-    /// Parameters that each execution converts first.
-    pub checked_parameters: Vec<CheckedParameter>,
-    /// What the operation that is being bound wants of the operand that is bound next.
-    wanted: Option<Wanted>,
     /// Whether the SELECT that is bound next is an operand of a set operation.
     is_operand: bool,
-    /// Whose condition is being settled.
-    settling: condition::Settling,
-    /// Which subqueries run now.
-    pub early: EarlyRuns,
-    /// While the conditions of joins are settled: the tables that the statement joins with an outer join, as bits.
-    nullable: u64,
-    sites: usize,
+    pub sites: usize,
 }
 
 impl<'a> Binder<'a> {
@@ -205,47 +118,27 @@ impl<'a> Binder<'a> {
         let literal_parameters = matches!(input.parameter_types, ParameterTypes::Values(_));
         let facts = BuildFacts { literal_parameters, ..BuildFacts::of(input.context.facts()) };
         let schema = input.context.facts().schema.as_ref().map(|schema| schema.to_string());
+        let privileges = Privileges::new(input.privileges);
         Binder {
             input,
             facts,
             schema,
             blocks: Vec::new(),
-            common_tables: Vec::new(),
-            common_table_uses: Vec::new(),
-            planned_common_tables: HashMap::new(),
-            subqueries: Vec::new(),
-            open_subqueries: HashMap::new(),
-            privileges: Vec::new(),
-            denied: None,
-            conflict: None,
-            trusted: false,
+            common_tables: CommonTables::default(),
+            subqueries: Subqueries::default(),
+            derived: DerivedQueries::default(),
+            privileges,
+            changes: Changes::default(),
+            nature: Nature::default(),
+            parameters: Parameters::default(),
             tables: Vec::new(),
-            changed: Vec::new(),
-            source: SelectSource::default(),
-            volatile: false,
-            calls_routines: false,
-            assigns: false,
-            asked_first: Vec::new(),
             statistics: Vec::new(),
-            pushable: Vec::new(),
-            operands: None,
-            assigning: Vec::new(),
-            repeats: false,
-            escalates: false,
-            stores: false,
             hints_found: BTreeSet::new(),
             hint_conflicts: Vec::new(),
             explain: Vec::new(),
             block_number: 0,
             depth: 0,
-            recursion_scopes: Vec::new(),
-            parameters: Vec::new(),
-            checked_parameters: Vec::new(),
-            wanted: None,
             is_operand: false,
-            settling: condition::Settling::default(),
-            early: EarlyRuns::default(),
-            nullable: 0,
             sites: 0,
         }
     }
@@ -254,11 +147,6 @@ impl<'a> Binder<'a> {
     pub fn site(&mut self) -> usize {
         self.sites += 1;
         self.sites - 1
-    }
-
-    /// How many call sites there are.
-    pub fn site_count(&self) -> usize {
-        self.sites
     }
 
     /// The block that is being bound.
@@ -270,6 +158,17 @@ impl<'a> Binder<'a> {
         &mut self.blocks[last]
     }
 
+    /// What of the optimizer the session may use.
+    pub fn rules(&self) -> Rules {
+        self.input.context.rules()
+    }
+
+    /// The block that is being bound, with what is asked of the user's grants.
+    pub fn block_and_privileges(&mut self) -> (&Block, &mut Privileges<'a>) {
+        self.block();
+        (&self.blocks[self.blocks.len() - 1], &mut self.privileges)
+    }
+
     /// What the optimizer reads of the block that is being bound.
     pub fn optimizer(&mut self) -> Optimizer<'_> {
         self.survey().optimizer
@@ -277,26 +176,45 @@ impl<'a> Binder<'a> {
 
     /// What may be read and run before the query of the block that is being bound.
     pub fn survey(&mut self) -> Survey<'_> {
-        let may_run = self.input.context.rules().has(Rule::EarlySubqueries)
+        self.survey_with_open().0
+    }
+
+    /// The same, with the subqueries whose rows may be joined, and what EXPLAIN shows.
+    pub fn survey_with_open(
+        &mut self,
+    ) -> (Survey<'_>, &HashMap<usize, Arc<OpenSelect>>, &mut Vec<ExplainRow>) {
+        let may_run = self.rules().has(Rule::EarlySubqueries)
             && self.input.transaction.is_some()
-            && !self.escalates
-            && self.denied.is_none()
-            && self.common_table_uses.is_empty()
-            && self.recursion_scopes.is_empty();
-        let (calls_routines, sites, facts) = (self.calls_routines, self.sites, self.facts);
+            && !self.changes.escalates
+            && self.privileges.denied.is_none()
+            && self.common_tables.uses.is_empty()
+            && self.common_tables.recursions.is_empty();
+        let (calls_routines, sites, facts) = (self.nature.calls_routines, self.sites, self.facts);
         self.block();
         let last = self.blocks.len() - 1;
+        let Nature { volatile, assigns, assigning, .. } = &mut self.nature;
         let optimizer = Optimizer {
             block: &mut self.blocks[last],
             engine: self.input.engine,
             context: &mut *self.input.context,
             statistics: &mut self.statistics,
-            assigns: self.assigns,
-            assigning: &self.assigning,
+            assigns: *assigns,
+            assigning,
         };
         let transaction = self.input.transaction;
-        let (subqueries, early, volatile) = (&mut self.subqueries, &mut self.early, &mut self.volatile);
-        Survey { optimizer, transaction, subqueries, early, may_run, calls_routines, sites, facts, volatile }
+        let Subqueries { plans: subqueries, open, early, .. } = &mut self.subqueries;
+        let survey = Survey {
+            optimizer,
+            transaction,
+            subqueries,
+            early,
+            may_run,
+            calls_routines,
+            sites,
+            facts,
+            volatile,
+        };
+        (survey, open, &mut self.explain)
     }
 
     /// Enters a nested query; fails when the nesting is too deep for the stack, and when the statement was killed.
@@ -312,7 +230,7 @@ impl<'a> Binder<'a> {
 
     pub fn fold(&mut self, expression: Expression) -> Expression {
         // What a function hands on is stored otherwise than what is written.
-        if self.stores && expression.hands_on_moment() {
+        if self.changes.stores && expression.hands_on_moment() {
             return expression;
         }
         expression.fold(self.input.context)

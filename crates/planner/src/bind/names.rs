@@ -93,7 +93,7 @@ impl Binder<'_> {
     /// Warning 1052: a name means a select item as well, and something else goes first. The statement is planned each
     /// time that it runs, so that it warns each time.
     pub fn warn_of_ambiguity(&mut self, name: &str, clause: Clause) {
-        self.volatile = true;
+        self.nature.volatile = true;
         let warning = sql_error!(ER_NON_UNIQ_ERROR, name, clause.name());
         self.input.context.diagnostics().warning(warning);
     }
@@ -117,7 +117,7 @@ impl Binder<'_> {
         let clause = self.blocks.last().map_or(Clause::FieldList, |block| block.clause);
         if let [block] = self.blocks.as_slice()
             && clause != Clause::Having
-            && let Some(denied) = self.unknown_column_denial(block, &reference.column)
+            && let Some(denied) = self.privileges.unknown_column_denial(block, &reference.column)
         {
             return Err(denied);
         }

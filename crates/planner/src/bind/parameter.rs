@@ -1,9 +1,10 @@
 //! The types of a prepared statement's parameters, from what stands around them. Main types: [`ParameterTypes`],
-//! [`ParameterUse`], [`Wanted`]; main function: [`Binder::beside`]. Operands that are all parameters are open: they
+//! [`Parameters`], [`Wanted`]; main function: [`Binder::beside`]. Operands that are all parameters are open: they
 //! take the type that the enclosing operation wants of them, or that of their operator where nothing wants any.
 //! What the arguments of functions are is the table `functions/parameters.rs` of `expression`.
 
 use super::Binder;
+use super::settled_parameter::{handed_on, read_by, read_settled};
 use ::expression::builtin::{ArgumentRule, argument_rule};
 use ::expression::operators::IntervalUnit;
 use ::expression::result_type::class_of;
@@ -11,7 +12,7 @@ use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeCla
 use charset::CollationId;
 use errors::SqlResult;
 use parser::ast;
-use plan::{ParameterUse, Reading};
+use plan::{CheckedParameter, ParameterUse, Reading};
 use values::{ColumnType, TypeKind};
 
 /// How a statement's parameters get their types.
@@ -26,6 +27,26 @@ pub enum ParameterTypes {
         /// Types of the values of this execution; empty when the statement is prepared.
         values: Vec<ColumnType>,
     },
+}
+
+/// What a statement makes of its parameters.
+#[derive(Default)]
+pub(crate) struct Parameters {
+    /// By number.
+    pub uses: Vec<Option<ParameterUse>>,
+    /// Those that each execution converts first.
+    pub checked: Vec<CheckedParameter>,
+    /// What the operation that is being bound wants of the operand that is bound next.
+    pub wanted: Option<Wanted>,
+}
+
+impl Parameters {
+    fn note(&mut self, index: usize, used: ParameterUse) {
+        if self.uses.len() <= index {
+            self.uses.resize(index + 1, None);
+        }
+        self.uses[index] = Some(used);
+    }
 }
 
 /// What an operation wants of an operand that is a parameter.
@@ -94,9 +115,9 @@ impl Binder<'_> {
 
     /// Binds an operand; a parameter there is what is wanted.
     pub fn operand_as(&mut self, syntax: &ast::Expression, wanted: Wanted) -> SqlResult<Expression> {
-        self.wanted = Some(wanted);
+        self.parameters.wanted = Some(wanted);
         let bound = self.expression(syntax);
-        self.wanted = None;
+        self.parameters.wanted = None;
         bound
     }
 
@@ -138,7 +159,7 @@ impl Binder<'_> {
         let mut bound = pairs
             .map(|(known, syntax)| known.map_or_else(|| self.operand_as(syntax, wanted.clone()), Ok))
             .collect::<SqlResult<Vec<Expression>>>()?;
-        self.read_settled(all, &mut bound, |class| class == TypeClass::Text)?;
+        read_settled(self, all, &mut bound, |class| class == TypeClass::Text)?;
         Ok(bound)
     }
 
@@ -193,7 +214,7 @@ impl Binder<'_> {
             .collect();
         let mut beside = match function {
             "nullif" => self.beside(&beside, context, Self::wanted_text)?,
-            _ => self.handed_on(&beside, context)?,
+            _ => handed_on(self, &beside, context)?,
         }
         .into_iter();
         let mut bound = Vec::with_capacity(all.len());
@@ -207,7 +228,7 @@ impl Binder<'_> {
                 None => self.argument(function, position, syntax)?,
             });
         }
-        self.read_by(function, all, &mut bound)?;
+        read_by(self, function, all, &mut bound)?;
         Ok(bound)
     }
 
@@ -287,10 +308,7 @@ impl Binder<'_> {
             let result = given.map_or_else(ResultType::null, |given| self.result_as_given(given));
             return Expression { kind, result };
         };
-        if self.parameters.len() <= index {
-            self.parameters.resize(index + 1, None);
-        }
-        self.parameters[index] = Some(used.clone());
+        self.parameters.note(index, used.clone());
         match given {
             Some(given) if used.reading == Reading::AsGiven => {
                 Expression { kind, result: self.result_as_given(given) }

@@ -1,8 +1,7 @@
 //! What binding asks of the user's grants: each table and column at the place where the statement uses it, so that the
 //! first mistake or missing privilege in MySQL's order is the one that the client sees. The requests stay with the plan
-//! and are checked again at each execution. Tables were asked for before (`access.rs`).
+//! and are checked again at each execution. Tables were asked for before (`access.rs`). Main type: [`Privileges`].
 
-use super::Binder;
 use super::column::find_column;
 use dictionary::{TableDefinition, TableName};
 use errors::{SqlError, SqlResult};
@@ -19,15 +18,29 @@ fn granted_definition(table: &BoundTable) -> Option<&TableDefinition> {
     }
 }
 
-impl Binder<'_> {
+/// The user's grants, and what the statement needs of them.
+pub(crate) struct Privileges<'a> {
+    check: &'a dyn PrivilegeCheck,
+    pub requests: Vec<PrivilegeRequest>,
+    /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
+    pub denied: Option<SqlError>,
+    /// While expressions of a table's definition are bound: they need no privileges.
+    pub trusted: bool,
+}
+
+impl<'a> Privileges<'a> {
+    pub fn new(check: &'a dyn PrivilegeCheck) -> Privileges<'a> {
+        Privileges { check, requests: Vec::new(), denied: None, trusted: false }
+    }
+
     fn ask(&mut self, request: PrivilegeRequest) {
-        if self.trusted || self.privileges.contains(&request) {
+        if self.trusted || self.requests.contains(&request) {
             return;
         }
         if self.denied.is_none() {
-            self.denied = self.input.privileges.check(&request).err();
+            self.denied = self.check.check(&request).err();
         }
-        self.privileges.push(request);
+        self.requests.push(request);
     }
 
     /// The statement uses a table, whatever it does with its columns.
@@ -36,17 +49,35 @@ impl Binder<'_> {
         self.ask(PrivilegeRequest { schema: name.schema.clone(), table: name.table.clone(), access, extent });
     }
 
-    /// The statement uses a column.
+    /// The statement uses a column. One request for all columns of a table makes executions cheap.
     pub fn require_column(&mut self, name: &TableName, column: &str, access: TableAccess) {
-        if !self.trusted {
-            ask_for_column(
-                &mut self.privileges,
-                &mut self.denied,
-                self.input.privileges,
-                name,
-                column,
-                access,
-            );
+        if self.trusted {
+            return;
+        }
+        let known = self.requests.iter_mut().find_map(|known| match &mut known.extent {
+            Extent::Columns(columns)
+                if known.access == access && known.schema == name.schema && known.table == name.table =>
+            {
+                Some(columns)
+            }
+            _ => None,
+        });
+        let is_it = |known: &String| known.eq_ignore_ascii_case(column);
+        if known.as_ref().is_some_and(|columns| columns.iter().any(is_it)) {
+            return;
+        }
+        let request = PrivilegeRequest {
+            schema: name.schema.clone(),
+            table: name.table.clone(),
+            access,
+            extent: Extent::Columns(vec![column.to_owned()]),
+        };
+        if self.denied.is_none() {
+            self.denied = self.check.check(&request).err();
+        }
+        match known {
+            Some(columns) => columns.push(column.to_owned()),
+            None => self.requests.push(request),
         }
     }
 
@@ -61,21 +92,20 @@ impl Binder<'_> {
     }
 
     /// The tables of an UPDATE: with several, which of them are changed is known when columns are.
-    pub fn require_update(&mut self, several: bool) {
+    pub fn require_update(&mut self, block: &Block) {
+        let several = block.tables.len() > 1;
         let access = if several { TableAccess::UpdateOrSelect } else { TableAccess::Update };
-        self.require_each(access);
+        self.require_each(block.tables.iter(), access);
     }
 
     /// The columns that an UPDATE changes; unknown ones are found later. Error 1052.
-    pub fn require_updated(&mut self, assignments: &[ast::Assignment]) -> SqlResult<()> {
+    pub fn require_updated(&mut self, block: &Block, assignments: &[ast::Assignment]) -> SqlResult<()> {
         for assignment in assignments {
-            if let Some((table, column)) = find_column(self.block(), &assignment.column)?
-                && let Some(definition) = granted_definition(&self.block().tables[table])
+            if let Some((table, column)) = find_column(block, &assignment.column)?
+                && let Some(definition) = granted_definition(&block.tables[table])
             {
-                let name = definition.name.clone();
                 let column = as_written(&definition.columns[column].name, &assignment.column.column);
-                let column = column.to_owned();
-                self.require_column(&name, &column, TableAccess::Update);
+                self.require_column(&definition.name, column, TableAccess::Update);
             }
         }
         Ok(())
@@ -91,11 +121,8 @@ impl Binder<'_> {
         for one in assignments {
             let written = &one.column.column;
             if let Some(at) = definition.column_position(written) {
-                self.require_column(
-                    &definition.name,
-                    as_written(&definition.columns[at].name, written),
-                    access,
-                );
+                let column = as_written(&definition.columns[at].name, written);
+                self.require_column(&definition.name, column, access);
             }
         }
     }
@@ -108,46 +135,35 @@ impl Binder<'_> {
         self.ask(PrivilegeRequest { schema, table, access, extent });
     }
 
-    /// The tables of the current block are read.
-    pub fn require_read(&mut self) {
-        self.require_each(TableAccess::Select);
+    /// The tables of a block are read.
+    pub fn require_read(&mut self, block: &Block) {
+        self.require_each(block.tables.iter(), TableAccess::Select);
     }
 
-    fn require_each(&mut self, access: TableAccess) {
-        let names: Vec<TableName> = self
-            .block()
-            .tables
-            .iter()
-            .filter_map(|table| granted_definition(table))
-            .map(|definition| definition.name.clone())
-            .collect();
-        names.iter().for_each(|name| self.require_table(name, access));
+    fn require_each<'t>(&mut self, tables: impl Iterator<Item = &'t BoundTable>, access: TableAccess) {
+        for definition in tables.filter_map(granted_definition) {
+            self.require_table(&definition.name, access);
+        }
     }
 
-    /// Those tables of the current block are read FOR UPDATE.
-    pub fn require_locking(&mut self, chosen: impl Fn(&BoundTable) -> bool) {
-        let tables = self.block().tables.iter().filter(|table| chosen(table));
-        let names: Vec<TableName> = tables
-            .filter_map(|table| granted_definition(table))
-            .map(|definition| definition.name.clone())
-            .collect();
-        names.iter().for_each(|name| self.require_table(name, TableAccess::SelectForUpdate));
+    /// Those tables of a block are read FOR UPDATE.
+    pub fn require_locking(&mut self, block: &Block, chosen: impl Fn(&BoundTable) -> bool) {
+        let tables = block.tables.iter().filter(|table| chosen(table));
+        self.require_each(tables, TableAccess::SelectForUpdate);
     }
 
-    /// A column of a table of the block at that level is read.
-    pub fn require_column_read(&mut self, level: usize, table: usize, column: usize, written: &str) {
-        let bound = &self.blocks[level].tables[table];
-        if let Some(definition) = granted_definition(bound).filter(|_| !self.trusted) {
-            let (name, column) = (&definition.name, as_written(&definition.columns[column].name, written));
-            let (privileges, denied) = (&mut self.privileges, &mut self.denied);
-            ask_for_column(privileges, denied, self.input.privileges, name, column, TableAccess::Select);
+    /// A column of a table is read.
+    pub fn require_column_read(&mut self, bound: &BoundTable, column: usize, written: &str) {
+        if let Some(definition) = granted_definition(bound) {
+            let column = as_written(&definition.columns[column].name, written);
+            self.require_column(&definition.name, column, TableAccess::Select);
         }
     }
 
     /// A table's `*` is read.
-    pub fn require_whole_read(&mut self, table: usize) {
-        if let Some(definition) = granted_definition(&self.block().tables[table]).cloned() {
-            self.require_every_column(&definition, TableAccess::Select);
+    pub fn require_whole_read(&mut self, table: &BoundTable) {
+        if let Some(definition) = granted_definition(table) {
+            self.require_every_column(definition, TableAccess::Select);
         }
     }
 
@@ -156,46 +172,11 @@ impl Binder<'_> {
     pub fn unknown_column_denial(&self, block: &Block, column: &str) -> Option<SqlError> {
         let definition = granted_definition(block.tables.first()?)?;
         let TableName { schema, table } = definition.name.clone();
-        if self.input.privileges.reads_whole(&schema, &table) {
+        if self.check.reads_whole(&schema, &table) {
             return None;
         }
         let (access, extent) = (TableAccess::Select, Extent::Columns(vec![column.to_owned()]));
-        self.input.privileges.check(&PrivilegeRequest { schema, table, access, extent }).err()
-    }
-}
-
-/// Asks for a column that was not asked for before. One request for all columns of a table makes executions cheap.
-fn ask_for_column(
-    asked: &mut Vec<PrivilegeRequest>,
-    denied: &mut Option<SqlError>,
-    privileges: &dyn PrivilegeCheck,
-    name: &TableName,
-    column: &str,
-    access: TableAccess,
-) {
-    let known = asked.iter_mut().find_map(|known| match &mut known.extent {
-        Extent::Columns(columns)
-            if known.access == access && known.schema == name.schema && known.table == name.table =>
-        {
-            Some(columns)
-        }
-        _ => None,
-    });
-    if known.as_ref().is_some_and(|columns| columns.iter().any(|known| known.eq_ignore_ascii_case(column))) {
-        return;
-    }
-    let request = PrivilegeRequest {
-        schema: name.schema.clone(),
-        table: name.table.clone(),
-        access,
-        extent: Extent::Columns(vec![column.to_owned()]),
-    };
-    if denied.is_none() {
-        *denied = privileges.check(&request).err();
-    }
-    match known {
-        Some(columns) => columns.push(column.to_owned()),
-        None => asked.push(request),
+        self.check.check(&PrivilegeRequest { schema, table, access, extent }).err()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Whole queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them, recursion.
 
-use super::Binder;
 use super::select::Surroundings;
+use super::{Binder, group};
 use crate::lower::{limited, wants_nothing};
-use crate::rewrite::Pushable;
+use crate::planning::{keep_pushable, plan_derived, plan_select};
 use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
 use errors::{SqlResult, sql_error};
@@ -28,10 +28,10 @@ impl Binder<'_> {
         let first = self.block_number + 1;
         let saved = std::mem::take(&mut self.blocks);
         // Its rows are kept before the statement changes any.
-        let changed = std::mem::take(&mut self.changed);
+        let changed = std::mem::take(&mut self.changes.tables);
         let derived = self.derived_query(query, select_type);
-        self.early.add_derived(reader, (first, self.block_number));
-        self.changed = changed;
+        self.subqueries.early.add_derived(reader, (first, self.block_number));
+        self.changes.tables = changed;
         self.blocks = saved;
         derived
     }
@@ -39,72 +39,40 @@ impl Binder<'_> {
     /// A query in FROM, which stays open if the query that reads it may read its tables in its place.
     fn derived_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let ast::QueryBody::Select(select) = &query.body else {
-            let around = self.operands.replace(Vec::new());
+            let around = self.derived.operands.replace(Vec::new());
             let plan = self.nested_query(query, select_type);
-            let operands = std::mem::replace(&mut self.operands, around);
+            let operands = std::mem::replace(&mut self.derived.operands, around);
             let plan = plan?;
             if let Node::SetOperation(operation) = &plan.root {
                 let count = operation.rest.len() + 1;
                 let operands = operands.filter(|operands| operands.len() == count);
-                return Ok(Derived::Planned(self.keep_pushable(Arc::new(plan), operands)));
+                return Ok(Derived::Planned(keep_pushable(self, Arc::new(plan), operands)));
             }
             return Ok(Derived::Planned(Arc::new(plan)));
         };
         if query.into.is_some() {
             return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
         }
-        let before = self.with_clause(query.with.as_ref())?;
-        let assigns = std::mem::take(&mut self.assigns);
+        let before = self.common_tables.enter(query.with.as_ref())?;
+        let assigns = std::mem::take(&mut self.nature.assigns);
         let open = self.open_select(select, &Surroundings::of(query, select_type));
-        self.common_tables.truncate(before);
-        let is_open = !self.assigns && open.as_ref().is_ok_and(OpenSelect::is_mergeable);
-        self.assigns |= assigns;
+        self.common_tables.leave(before);
+        let is_open = !self.nature.assigns && open.as_ref().is_ok_and(OpenSelect::is_mergeable);
+        self.nature.assigns |= assigns;
         let open = open?;
         if is_open {
             return Ok(Derived::Open(Arc::new(open)));
         }
         let selects = Some(vec![open.clone()]);
-        let plan = self.plan_derived(Derived::Open(Arc::new(open)), None)?;
-        Ok(Derived::Planned(self.keep_pushable(plan, selects)))
-    }
-
-    /// Keeps the SELECTs of a query in FROM, if conditions may go into them.
-    fn keep_pushable(&mut self, plan: Arc<QueryPlan>, selects: Option<Vec<OpenSelect>>) -> Arc<QueryPlan> {
-        if let Some(pushable) = selects.and_then(Pushable::of) {
-            self.pushable.push((plan.clone(), Arc::new(pushable)));
-        }
-        plan
-    }
-
-    /// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,
-    /// all uses of which share it.
-    pub(crate) fn plan_derived(
-        &mut self,
-        query: Derived,
-        common: Option<usize>,
-    ) -> SqlResult<Arc<QueryPlan>> {
-        let open = match query {
-            Derived::Planned(plan) => return Ok(plan),
-            Derived::Open(open) => open,
-        };
-        if let Some(plan) = common.and_then(|number| self.planned_common_tables.get(&number)) {
-            return Ok(plan.clone());
-        }
-        let around = std::mem::take(&mut self.blocks);
-        let plan = self.plan_select(Arc::unwrap_or_clone(open));
-        self.blocks = around;
-        let plan = Arc::new(plan?);
-        if let Some(number) = common {
-            self.planned_common_tables.insert(number, plan.clone());
-        }
-        Ok(plan)
+        let plan = plan_derived(self, Derived::Open(Arc::new(open)), None)?;
+        Ok(Derived::Planned(keep_pushable(self, plan, selects)))
     }
 
     /// Any query.
     pub fn query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
-        let before = self.with_clause(query.with.as_ref())?;
+        let before = self.common_tables.enter(query.with.as_ref())?;
         let plan = self.query_body(query, select_type);
-        self.common_tables.truncate(before);
+        self.common_tables.leave(before);
         plan
     }
 
@@ -136,7 +104,7 @@ impl Binder<'_> {
                 // LIMIT around a SELECT is its own.
                 let wants_nothing = matches!(&plan.root, Node::Limit { limit, .. } if wants_nothing(limit));
                 if wants_nothing && matches!(body, ast::QueryBody::Nested(_)) {
-                    self.early.leave_out(first, self.block_number);
+                    self.subqueries.early.leave_out(first, self.block_number);
                 }
                 Ok(plan)
             }
@@ -238,7 +206,7 @@ impl Binder<'_> {
                 return Err(sql_error!(ER_TABLENAME_NOT_ALLOWED_HERE, table, "global ORDER clause"));
             }
         }
-        let keys = self.order_keys(&query.order_by, true)?;
+        let keys = group::order_keys(self, &query.order_by, true)?;
         let aggregates = |key: &SortKey| has_aggregate(&key.expression);
         if let Some(position) = keys.iter().position(aggregates) {
             return Err(sql_error!(ER_AGGREGATE_ORDER_FOR_UNION, position + 1));
@@ -296,7 +264,7 @@ impl Binder<'_> {
 
     /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.
     fn set_operand(&mut self, body: &ast::QueryBody, select_type: &'static str) -> SqlResult<QueryPlan> {
-        let operands = self.operands.take();
+        let operands = self.derived.operands.take();
         self.is_operand = true;
         let plan = match (body, operands) {
             (ast::QueryBody::Select(select), Some(mut operands)) => {
@@ -304,8 +272,8 @@ impl Binder<'_> {
                     Surroundings { order_by: &[], limit: None, locking: &[], select_type, only_asks: false };
                 self.open_select(select, &around).and_then(|open| {
                     operands.push(open.clone());
-                    let plan = self.plan_select(open);
-                    self.operands = Some(operands);
+                    let plan = plan_select(self, open);
+                    self.derived.operands = Some(operands);
                     plan
                 })
             }

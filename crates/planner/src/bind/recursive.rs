@@ -1,8 +1,10 @@
 //! WITH RECURSIVE: which operands are the seed and which the steps, and what a step may not do.
 //! An operand is a step if binding it used the table that is being defined (see [`RecursionScope`]).
 
+use super::common_tables::RecursionScope;
 use super::query::{convert_columns, shift_outer};
 use super::{Binder, CommonTable};
+use crate::planning::plan_derived;
 use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
 use optimizer::{BoundTable, Source};
@@ -12,133 +14,114 @@ use plan::physical::{
 };
 use std::sync::Arc;
 
-/// A recursive table while its query is bound.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RecursionScope {
-    /// Uses of the table in the operand that is being bound.
-    pub uses: usize,
-    /// Of these, uses in a subquery or behind an outer join.
-    pub nested_uses: usize,
-    /// Depth of the operand's query block.
-    pub depth: usize,
+/// A recursive common table: operands that do not name it, then operands that do.
+pub(super) fn recursive_query(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult<QueryPlan> {
+    let ast::QueryBody::SetOperation(operation) = &common.query.body else {
+        let id = binder.common_tables.open_recursion();
+        let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
+        binder.common_tables.in_scope.push(entry);
+        let plan = binder.detached_query(&common.query, "DERIVED");
+        let plan = plan.and_then(|plan| plan_derived(binder, plan, None));
+        binder.common_tables.in_scope.pop();
+        if binder.common_tables.recursions[id].uses > 0 {
+            return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_UNION, common.name));
+        }
+        return plan.map(Arc::unwrap_or_clone);
+    };
+    let saved = std::mem::take(&mut binder.blocks);
+    let plan = recursive_parts(binder, common, operation);
+    binder.blocks = saved;
+    plan
 }
 
-impl Binder<'_> {
-    /// A recursive common table: operands that do not name it, then operands that do.
-    pub fn recursive_query(&mut self, common: &CommonTable) -> SqlResult<QueryPlan> {
-        let ast::QueryBody::SetOperation(operation) = &common.query.body else {
-            let id = self.open_recursion();
-            let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
-            self.common_tables.push(entry);
-            let plan = self.detached_query(&common.query, "DERIVED");
-            let plan = plan.and_then(|plan| self.plan_derived(plan, None));
-            self.common_tables.pop();
-            if self.recursion_scopes[id].uses > 0 {
-                return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_UNION, common.name));
-            }
-            return plan.map(Arc::unwrap_or_clone);
-        };
-        let saved = std::mem::take(&mut self.blocks);
-        let plan = self.recursive_parts(common, operation);
-        self.blocks = saved;
-        plan
+/// The name of the recursive table, if the current block is a step that reads it, not a subquery of one.
+pub(super) fn recursive_table_in_block(binder: &mut Binder<'_>) -> Option<String> {
+    let recursion = |table: &BoundTable| match table.source {
+        Source::Recursion(id) => Some(id),
+        _ => None,
+    };
+    let id = binder.block().tables.iter().find_map(recursion)?;
+    if binder.common_tables.recursions.get(id)?.depth + 1 != binder.depth {
+        return None;
     }
+    binder.common_tables.recursion_name(id).map(str::to_owned)
+}
 
-    fn open_recursion(&mut self) -> usize {
-        self.recursion_scopes.push(RecursionScope::default());
-        self.recursion_scopes.len() - 1
+/// Binds an operand; says whether it names the table.
+fn recursion_operand(
+    binder: &mut Binder<'_>,
+    common: &CommonTable,
+    id: usize,
+    columns: &[OutputColumn],
+    body: &ast::QueryBody,
+    select_type: &'static str,
+) -> SqlResult<(QueryPlan, bool)> {
+    binder.common_tables.recursions[id] = RecursionScope { depth: binder.depth, ..RecursionScope::default() };
+    let entry = CommonTable { recursion: Some((id, columns.to_vec())), ..common.clone() };
+    binder.common_tables.in_scope.push(entry);
+    let plan = binder.operand(body, select_type);
+    binder.common_tables.in_scope.pop();
+    let scope = binder.common_tables.recursions[id].clone();
+    if scope.uses > 0 && columns.is_empty() {
+        return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
     }
+    let plan = plan?;
+    if scope.uses > 1 || scope.nested_uses > 0 {
+        return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE, common.name));
+    }
+    Ok((plan, scope.uses > 0))
+}
 
-    /// The name of the recursive table, if the current block is a step that reads it, not a subquery of one.
-    pub fn recursive_table_in_block(&mut self) -> Option<String> {
-        let recursion = |table: &BoundTable| match table.source {
-            Source::Recursion(id) => Some(id),
-            _ => None,
-        };
-        let id = self.block().tables.iter().find_map(recursion)?;
-        if self.recursion_scopes.get(id)?.depth + 1 != self.depth {
-            return None;
+fn recursive_parts(
+    binder: &mut Binder<'_>,
+    common: &CommonTable,
+    operation: &ast::SetOperation,
+) -> SqlResult<QueryPlan> {
+    let id = binder.common_tables.open_recursion();
+    let (mut seed, _) = recursion_operand(binder, common, id, &[], &operation.first, "DERIVED")?;
+    let mut columns = named(&seed.columns, common);
+    let mut seeds: Vec<(ast::SetOperator, bool, QueryPlan)> = Vec::new();
+    let mut steps = Vec::new();
+    let mut all = true;
+    for term in &operation.rest {
+        let (plan, recursive) = recursion_operand(binder, common, id, &columns, &term.body, "UNION")?;
+        if plan.columns.len() != columns.len() {
+            return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }
-        let is_it = |known: &&CommonTable| known.recursion.as_ref().is_some_and(|(own, _)| *own == id);
-        self.common_tables.iter().find(is_it).map(|known| known.name.clone())
-    }
-
-    /// Binds an operand; says whether it names the table.
-    fn recursion_operand(
-        &mut self,
-        common: &CommonTable,
-        id: usize,
-        columns: &[OutputColumn],
-        body: &ast::QueryBody,
-        select_type: &'static str,
-    ) -> SqlResult<(QueryPlan, bool)> {
-        self.recursion_scopes[id] = RecursionScope { depth: self.depth, ..RecursionScope::default() };
-        let entry = CommonTable { recursion: Some((id, columns.to_vec())), ..common.clone() };
-        self.common_tables.push(entry);
-        let plan = self.operand(body, select_type);
-        self.common_tables.pop();
-        let scope = self.recursion_scopes[id].clone();
-        if scope.uses > 0 && columns.is_empty() {
+        if recursive {
+            if term.operator != ast::SetOperator::Union {
+                return Err(sql_error!(ER_CTE_RECURSIVE_NOT_UNION));
+            }
+            all &= term.all;
+            let types = plan.columns.into_iter().map(|column| column.result).collect();
+            steps.push(RecursiveStep { node: plan.root, columns: types });
+        } else if steps.is_empty() {
+            for (column, other) in columns.iter_mut().zip(&plan.columns) {
+                column.result =
+                    binder.merged_type(&[column.result.clone(), other.result.clone()])?.nullable();
+            }
+            seeds.push((term.operator, term.all, plan));
+        } else {
             return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
         }
-        let plan = plan?;
-        if scope.uses > 1 || scope.nested_uses > 0 {
-            return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE, common.name));
-        }
-        Ok((plan, scope.uses > 0))
     }
-
-    fn recursive_parts(
-        &mut self,
-        common: &CommonTable,
-        operation: &ast::SetOperation,
-    ) -> SqlResult<QueryPlan> {
-        let id = self.open_recursion();
-        let (mut seed, _) = self.recursion_operand(common, id, &[], &operation.first, "DERIVED")?;
-        let mut columns = named(&seed.columns, common);
-        let mut seeds: Vec<(ast::SetOperator, bool, QueryPlan)> = Vec::new();
-        let mut steps = Vec::new();
-        let mut all = true;
-        for term in &operation.rest {
-            let (plan, recursive) = self.recursion_operand(common, id, &columns, &term.body, "UNION")?;
-            if plan.columns.len() != columns.len() {
-                return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
-            }
-            if recursive {
-                if term.operator != ast::SetOperator::Union {
-                    return Err(sql_error!(ER_CTE_RECURSIVE_NOT_UNION));
-                }
-                all &= term.all;
-                let types = plan.columns.into_iter().map(|column| column.result).collect();
-                steps.push(RecursiveStep { node: plan.root, columns: types });
-            } else if steps.is_empty() {
-                for (column, other) in columns.iter_mut().zip(&plan.columns) {
-                    column.result =
-                        self.merged_type(&[column.result.clone(), other.result.clone()])?.nullable();
-                }
-                seeds.push((term.operator, term.all, plan));
-            } else {
-                return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
-            }
-        }
-        if steps.is_empty() {
-            return self.query(&common.query, "DERIVED");
-        }
-        let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
-        let explain = std::mem::take(&mut seed.explain);
-        let seed = joined_seeds(seed, seeds, &types);
-        let names = columns.iter().map(|column| column.name.clone()).collect();
-        let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
-        let root = Node::Recursive(Box::new(recursive));
-        let plan = QueryPlan { columns, explain, ..QueryPlan::of(root, ROWS_UNKNOWN) };
-        let mut plan = self.ordered(plan, &common.query)?;
-        if let Node::Limit { input, limit, .. } = &mut plan.root
-            && let Node::Recursive(recursive) = &mut **input
-        {
-            recursive.limit = Some(limit.clone());
-        }
-        Ok(plan)
+    if steps.is_empty() {
+        return binder.query(&common.query, "DERIVED");
     }
+    let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
+    let explain = std::mem::take(&mut seed.explain);
+    let seed = joined_seeds(seed, seeds, &types);
+    let names = columns.iter().map(|column| column.name.clone()).collect();
+    let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
+    let root = Node::Recursive(Box::new(recursive));
+    let plan = QueryPlan { columns, explain, ..QueryPlan::of(root, ROWS_UNKNOWN) };
+    let mut plan = binder.ordered(plan, &common.query)?;
+    if let Node::Limit { input, limit, .. } = &mut plan.root
+        && let Node::Recursive(recursive) = &mut **input
+    {
+        recursive.limit = Some(limit.clone());
+    }
+    Ok(plan)
 }
 
 /// The columns of the table: the seed's, able to be NULL, under the table's names.

@@ -1,11 +1,13 @@
 //! One SELECT: FROM, WHERE, grouping, HAVING, the select list, DISTINCT, ORDER BY and LIMIT, in the order in which
 //! MySQL resolves them. The result is a [`LogicalSelect`].
 
-use super::column::find_column;
+use super::aggregate::over_groups;
+use super::column::{column_of, find_column};
 use super::dependence::dependence_of;
 use super::group::Grouped;
-use super::{Binder, Wanted, block_hints};
-use crate::lower::Lowered;
+use super::joined_dates::compare_joined_dates;
+use super::{Binder, Wanted, block_hints, from, group, recursive};
+use crate::planning::plan_select;
 use ::expression::{Expression, ExpressionKind, SqlMode};
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
@@ -40,7 +42,7 @@ impl Binder<'_> {
     /// Binds a SELECT as a block of its own and chooses how it is done.
     pub fn select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<QueryPlan> {
         let open = self.open_select(select, around)?;
-        self.plan_select(open)
+        plan_select(self, open)
     }
 
     /// Binds a SELECT as a block of its own.
@@ -56,49 +58,15 @@ impl Binder<'_> {
         let bound = self.bind_select(select, around);
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
-        if self.source.wanted && self.depth == 1 && select.group_by.is_empty() && block.aggregates.is_empty()
+        if self.changes.source.wanted
+            && self.depth == 1
+            && select.group_by.is_empty()
+            && block.aggregates.is_empty()
         {
-            self.source.tables.clone_from(&block.tables);
-            self.source.visible.clone_from(&block.visible);
+            self.changes.source.tables.clone_from(&block.tables);
+            self.changes.source.visible.clone_from(&block.visible);
         }
         Ok(OpenSelect { block, select: bound?, last_block: self.block_number })
-    }
-
-    /// Chooses how a bound SELECT is done.
-    pub(crate) fn plan_select(&mut self, open: OpenSelect) -> SqlResult<QueryPlan> {
-        self.plan_select_and(open, &|_| ()).map(|(plan, ())| plan)
-    }
-
-    /// The same, with what is taken of the SELECT once it is settled, before it is chosen how it is done.
-    pub(super) fn plan_select_and<T>(
-        &mut self,
-        open: OpenSelect,
-        take: &dyn Fn((&Block, &LogicalSelect)) -> T,
-    ) -> SqlResult<(QueryPlan, T)> {
-        let OpenSelect { block, mut select, last_block } = open;
-        let select_type = select.select_type;
-        self.blocks.push(block);
-        // Other blocks may have been bound since.
-        let bound = std::mem::replace(&mut self.block_number, last_block);
-        let lowered = self.settle_select(&mut select).and_then(|()| {
-            let taken = take((self.block(), &select));
-            Ok((self.lower(select)?, taken))
-        });
-        self.block_number = bound;
-        let block = self.blocks.pop().unwrap_or_default();
-        let (lowered, taken) = lowered?;
-        let Lowered { node: root, columns, mut explain, rows } = lowered;
-        let dependent = !block.outer.is_empty();
-        for row in &mut explain {
-            row.id = Some(block.number);
-            row.select_type = match (select_type, dependent) {
-                ("SUBQUERY", true) => "DEPENDENT SUBQUERY",
-                (other, _) => other,
-            };
-        }
-        self.explain.extend(explain.iter().cloned());
-        let (outer, dependence, is_empty) = (block.outer, block.dependence, block.known.has_no_keys);
-        Ok((QueryPlan { root, columns, outer, explain, rows, dependence, is_empty }, taken))
     }
 
     /// Binds FROM and the clauses over it.
@@ -107,9 +75,10 @@ impl Binder<'_> {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
         }
         let is_operand = std::mem::take(&mut self.is_operand);
-        let tree = self.bind_from(&select.from)?;
+        let tree = from::bind_from(self, &select.from)?;
         block_hints::check_names(self);
-        self.require_read();
+        let (block, privileges) = self.block_and_privileges();
+        privileges.require_read(block);
         self.lock_tables(around.locking)?;
         let mut bound = self.bind_clauses(select, around, tree.as_ref())?;
         bound.is_operand = is_operand;
@@ -133,9 +102,9 @@ impl Binder<'_> {
         if let Some(filter) = &select.filter {
             self.block().clause = Clause::Where;
             conditions = conjuncts(self.scalar_as(filter, Wanted::integer())?);
-            self.compare_joined_dates(&conditions);
+            compare_joined_dates(&mut self.subqueries.plans, &conditions);
         }
-        self.bind_group_keys(select)?;
+        group::bind_group_keys(self, select)?;
         self.block().clause = Clause::Having;
         let mut having = match &select.having {
             Some(condition) => conjuncts(self.scalar_as(condition, Wanted::integer())?),
@@ -143,7 +112,7 @@ impl Binder<'_> {
         };
         self.block().clause = Clause::OrderBy;
         let groups = !select.group_by.is_empty() || !self.block().aggregates.is_empty();
-        let mut order = self.order_keys(around.order_by, groups)?;
+        let mut order = group::order_keys(self, around.order_by, groups)?;
         let limit = self.limit(around.limit)?;
 
         // An aggregate of this query may stand in a subquery of any clause.
@@ -159,13 +128,13 @@ impl Binder<'_> {
         }
         let mut items = self.block().items.clone();
         if grouping {
-            self.find_groupings()?;
+            group::find_groupings(self.block())?;
             let query = Grouped { select, having: &having, order: &order, tree, conditions: &conditions };
-            self.check_groups(&query)?;
+            group::check_groups(self.facts.sql_mode, self.block(), &query)?;
         }
-        self.check_distinct_order(select, &order)?;
+        group::check_distinct_order(self.facts.sql_mode, self.block(), select, &order)?;
         if grouping {
-            self.group_expressions(&mut items, &mut having, &mut order, select.rollup);
+            group_expressions(self.block(), &mut items, &mut having, &mut order, select.rollup);
         }
         order.retain(|key| key.expression.literal().is_none());
         let shown =
@@ -210,7 +179,7 @@ impl Binder<'_> {
         around: &Surroundings<'_>,
         grouping: bool,
     ) -> SqlResult<()> {
-        let Some(name) = self.recursive_table_in_block() else { return Ok(()) };
+        let Some(name) = recursive::recursive_table_in_block(self) else { return Ok(()) };
         if grouping {
             return Err(sql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, name));
         }
@@ -251,7 +220,10 @@ impl Binder<'_> {
                 clause.tables.is_empty() || clause.tables.iter().any(|name| name.name == table.alias)
             };
             match clause.strength {
-                ast::LockStrength::Update => self.require_locking(chosen),
+                ast::LockStrength::Update => {
+                    let (block, privileges) = self.block_and_privileges();
+                    privileges.require_locking(block, chosen);
+                }
                 ast::LockStrength::Share if self.block().tables.iter().any(is_information_view) => {
                     return Err(sql_error!(ER_IS_QUERY_INVALID_CLAUSE, "LOCK IN SHARE MODE"));
                 }
@@ -319,7 +291,7 @@ impl Binder<'_> {
         if self.depth != 2 {
             return 0;
         }
-        let columns = std::mem::take(&mut self.source.handed_on);
+        let columns = std::mem::take(&mut self.changes.source.handed_on);
         self.expand(&columns);
         columns.len()
     }
@@ -364,11 +336,12 @@ impl Binder<'_> {
         let level = self.blocks.len() - 1;
         let mut tables: Vec<usize> = columns.iter().map(|(table, _)| *table).collect();
         tables.dedup();
-        tables.into_iter().for_each(|table| self.require_whole_read(table));
+        let block = &mut self.blocks[level];
+        tables.into_iter().for_each(|table| self.privileges.require_whole_read(&block.tables[table]));
         for (table, column) in columns {
-            let expression = self.column_of(level, *table, *column);
-            let name = self.blocks[level].tables[*table].columns[*column].name.clone();
-            self.blocks[level].items.push(SelectItem { name, expression });
+            let expression = column_of(block, *table, *column);
+            let name = block.tables[*table].columns[*column].name.clone();
+            block.items.push(SelectItem { name, expression });
         }
     }
 
@@ -380,19 +353,19 @@ impl Binder<'_> {
         let offset = offset.map(|offset| self.scalar_as(offset, Wanted::row_count())).transpose()?;
         Ok(Some(RowLimit { count, offset }))
     }
+}
 
-    /// Rewrites what follows the grouping to read groups.
-    fn group_expressions(
-        &mut self,
-        items: &mut [SelectItem],
-        having: &mut [Expression],
-        order: &mut [SortKey],
-        rollup: bool,
-    ) {
-        let items = items.iter_mut().map(|item| &mut item.expression);
-        let order = order.iter_mut().map(|key| &mut key.expression);
-        items.chain(having).chain(order).for_each(|expression| self.over_groups(expression, rollup));
-    }
+/// Rewrites what follows the grouping to read groups.
+fn group_expressions(
+    block: &mut Block,
+    items: &mut [SelectItem],
+    having: &mut [Expression],
+    order: &mut [SortKey],
+    rollup: bool,
+) {
+    let items = items.iter_mut().map(|item| &mut item.expression);
+    let order = order.iter_mut().map(|key| &mut key.expression);
+    items.chain(having).chain(order).for_each(|expression| over_groups(block, expression, rollup));
 }
 
 fn is_information_view(table: &BoundTable) -> bool {

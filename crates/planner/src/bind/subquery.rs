@@ -1,254 +1,197 @@
 //! Subqueries in expressions: bound as blocks of their own, run by the executor per set of outer values.
 
-use super::constant_rows::constant_columns;
 use super::query::convert_columns;
 use super::select::Surroundings;
 use super::{Binder, Wanted, expression::comparison};
-use crate::rewrite::{groups_silently, is_joinable};
+use crate::planning::plan_asked;
 use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
-use ::expression::{Expression, ExpressionKind, ResultType, RowPart, SubqueryCall, SubqueryUse};
+use ::expression::{BuildFacts, Expression, ExpressionKind, ResultType, RowPart, SubqueryCall, SubqueryUse};
 use errors::{SqlResult, sql_error};
 use optimizer::{OpenSelect, compute_year};
 use parser::ast;
+use plan::SubqueryPlan;
 use plan::physical::{Node, QueryPlan};
-use plan::{SubqueryPlan, is_asked_first};
 use std::sync::Arc;
 use values::ColumnType;
 
-impl Binder<'_> {
-    /// Keeps conditions of the statement's own block that have a part which reads no row but runs a subquery: MySQL computes such
-    /// parts while it looks for conditions that cannot hold.
-    pub(crate) fn ask_first<'e>(&mut self, conditions: impl Iterator<Item = &'e Expression>) {
-        if self.blocks.len() > 1 || self.subqueries.is_empty() {
-            return;
+/// IN, ANY, ALL, EXISTS and scalar subqueries.
+pub(super) fn subquery_expression(
+    binder: &mut Binder<'_>,
+    syntax: &ast::Expression,
+) -> SqlResult<Expression> {
+    match syntax {
+        ast::Expression::InSubquery { operand, query, negated } => {
+            let wanted = if *negated { SubqueryUse::NotIn } else { SubqueryUse::In };
+            compared_subquery(binder, query, wanted, operand)
         }
-        let conditions: Vec<Expression> = conditions.cloned().collect();
-        if conditions.iter().any(has_part_to_ask) {
-            self.asked_first.push(conditions);
+        ast::Expression::Quantified { operator, quantifier, operand, query } => {
+            let operator = comparison(*operator)
+                .ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "this quantified comparison"))?;
+            let wanted = match (quantifier, operator) {
+                (ast::Quantifier::Any, ComparisonOperator::Equal) => SubqueryUse::In,
+                (ast::Quantifier::All, ComparisonOperator::NotEqual) => SubqueryUse::NotIn,
+                (ast::Quantifier::Any, operator) => SubqueryUse::Any(operator),
+                (ast::Quantifier::All, operator) => SubqueryUse::All(operator),
+            };
+            compared_subquery(binder, query, wanted, operand)
         }
-    }
-
-    /// IN, ANY, ALL, EXISTS and scalar subqueries.
-    pub fn subquery_expression(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
-        match syntax {
-            ast::Expression::InSubquery { operand, query, negated } => {
-                let wanted = if *negated { SubqueryUse::NotIn } else { SubqueryUse::In };
-                self.compared_subquery(query, wanted, operand)
-            }
-            ast::Expression::Quantified { operator, quantifier, operand, query } => {
-                let operator = comparison(*operator)
-                    .ok_or_else(|| sql_error!(ER_NOT_SUPPORTED_YET, "this quantified comparison"))?;
-                let wanted = match (quantifier, operator) {
-                    (ast::Quantifier::Any, ComparisonOperator::Equal) => SubqueryUse::In,
-                    (ast::Quantifier::All, ComparisonOperator::NotEqual) => SubqueryUse::NotIn,
-                    (ast::Quantifier::Any, operator) => SubqueryUse::Any(operator),
-                    (ast::Quantifier::All, operator) => SubqueryUse::All(operator),
-                };
-                self.compared_subquery(query, wanted, operand)
-            }
-            ast::Expression::Exists(query) => self.subquery(query, SubqueryUse::Exists, None),
-            ast::Expression::Subquery(query) => self.subquery(query, SubqueryUse::Scalar, None),
-            _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
-        }
-    }
-
-    /// IN, ANY and ALL look at all rows: error 1235 for a part of them.
-    fn compared_subquery(
-        &mut self,
-        query: &ast::Query,
-        wanted: SubqueryUse,
-        operand: &ast::Expression,
-    ) -> SqlResult<Expression> {
-        if query.limit.is_some() {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LIMIT & IN/ALL/ANY/SOME subquery"));
-        }
-        self.subquery(query, wanted, Some(operand))
-    }
-
-    fn subquery(
-        &mut self,
-        query: &ast::Query,
-        wanted: SubqueryUse,
-        operand: Option<&ast::Expression>,
-    ) -> SqlResult<Expression> {
-        // A parameter is like the column that it is looked up in.
-        let open = operand.filter(|syntax| self.is_open(syntax));
-        let mut operands = match operand.filter(|_| open.is_none()) {
-            None => Vec::new(),
-            Some(syntax) => {
-                let bound = self.expression(syntax)?;
-                match bound.kind {
-                    ExpressionKind::Row(members) => members,
-                    kind => vec![Expression { kind, result: bound.result }],
-                }
-            }
-        };
-        // The subquery's aggregates are its own, whatever stands around it.
-        let explained = self.explain.len();
-        let around = std::mem::take(&mut self.repeats);
-        let (mut plan, unplanned) = self.asked_query(query, wanted)?;
-        let repeats = self.repeats;
-        self.repeats |= around;
-        if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
-            operands.push(self.operand_as(syntax, Wanted::like(&column.result.column_type))?);
-        }
-        let width = plan.columns.len();
-        let wanted = match wanted {
-            SubqueryUse::Scalar if width > 1 => SubqueryUse::Row,
-            other => other,
-        };
-        let expected = operands.len().max(1);
-        match wanted {
-            SubqueryUse::Exists | SubqueryUse::Row => {}
-            _ if width != expected => return Err(sql_error!(ER_OPERAND_COLUMNS, expected)),
-            // Rows are in order, but MySQL compares only the equality of rows with those of a subquery.
-            SubqueryUse::Any(_) | SubqueryUse::All(_) if width > 1 => {
-                return Err(sql_error!(ER_OPERAND_COLUMNS, 1));
-            }
-            _ => {}
-        }
-        if let Some(shown) = as_expression(&plan)
-            && let Some(expression) = self.without_table(wanted, &mut operands, shown)?
-        {
-            self.explain.truncate(explained);
-            return Ok(expression);
-        }
-        let comparisons = self.compared_columns(wanted, &mut operands, &mut plan)?;
-        if matches!(wanted, SubqueryUse::Scalar | SubqueryUse::Row) {
-            members_as_text(&mut plan);
-        }
-        let results = plan.columns.iter().map(|column| column.result.clone().nullable());
-        let call = SubqueryCall {
-            id: self.subqueries.len(),
-            wanted,
-            part: None,
-            operands,
-            outer: plan.outer.clone(),
-            // The parts of a row are computed together.
-            repeats: repeats && wanted != SubqueryUse::Row,
-        };
-        let repeats = call.repeats;
-        let expression = call_as_expression(call, results);
-        if let Some(unplanned) = unplanned {
-            self.open_subqueries.insert(self.subqueries.len(), unplanned);
-        }
-        self.subqueries.push(SubqueryPlan { query: plan, wanted, comparisons, repeats, known: None });
-        Ok(expression)
-    }
-
-    /// A query that an expression asks, and what it asks for before it is chosen how it is found, if its tables or its rows may be
-    /// joined.
-    fn asked_query(
-        &mut self,
-        query: &ast::Query,
-        wanted: SubqueryUse,
-    ) -> SqlResult<(QueryPlan, Option<Arc<OpenSelect>>)> {
-        let asks = matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists);
-        let ast::QueryBody::Select(select) = &query.body else {
-            return Ok((self.nested_query(query, "SUBQUERY")?, None));
-        };
-        if !asks || query.into.is_some() {
-            return Ok((self.nested_query(query, "SUBQUERY")?, None));
-        }
-        let before = self.with_clause(query.with.as_ref())?;
-        let around = Surroundings { only_asks: true, ..Surroundings::of(query, "SUBQUERY") };
-        let open = self.open_select(select, &around);
-        self.common_tables.truncate(before);
-        let open = open?;
-        let last_block = open.last_block;
-        self.plan_select_and(open, &|(block, select)| {
-            let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
-            let is_taken = is_joinable(select) || wanted == SubqueryUse::In && groups_silently(select, block);
-            is_taken.then(|| Arc::new(copy()))
-        })
-    }
-
-    /// A subquery that reads no table and shows one value is that value, or a comparison with it.
-    fn without_table(
-        &mut self,
-        wanted: SubqueryUse,
-        operands: &mut Vec<Expression>,
-        shown: Expression,
-    ) -> SqlResult<Option<Expression>> {
-        let operator = match wanted {
-            SubqueryUse::Scalar | SubqueryUse::Row => return Ok(Some(shown)),
-            SubqueryUse::In => ComparisonOperator::Equal,
-            SubqueryUse::NotIn => ComparisonOperator::NotEqual,
-            SubqueryUse::Any(operator) | SubqueryUse::All(operator) => operator,
-            SubqueryUse::Exists => return Ok(None),
-        };
-        if operands.len() > 1 {
-            return Ok(None);
-        }
-        let Some(operand) = operands.pop() else { return Ok(None) };
-        Expression::compare(operator, operand, shown, self.facts).map(Some)
-    }
-
-    /// How the operands of IN, ANY and ALL are compared with a subquery's columns. Both are brought to common
-    /// collations.
-    fn compared_columns(
-        &mut self,
-        wanted: SubqueryUse,
-        operands: &mut [Expression],
-        plan: &mut QueryPlan,
-    ) -> SqlResult<Vec<(ComparisonMode, ColumnType)>> {
-        // MySQL turns `op ALL` to NOT (.. negated op ANY ..), and names that operator.
-        let sign = match wanted {
-            SubqueryUse::Any(operator) => operator.sign(),
-            SubqueryUse::All(operator) => operator.negated().unwrap_or(operator).sign(),
-            _ => ComparisonOperator::Equal.sign(),
-        };
-        let mut comparisons = Vec::with_capacity(operands.len());
-        let mut types: Vec<ResultType> = plan.columns.iter().map(|column| column.result.clone()).collect();
-        for (operand, result) in operands.iter_mut().zip(&mut types) {
-            let mut inner = Expression::slot(0, "column".into(), result.clone());
-            let mode = prepare_equal_values(sign, operand, &mut inner, self.facts)?;
-            *result = inner.result;
-            comparisons.push((mode, operand.result.column_type.clone()));
-        }
-        retype_columns(plan, types);
-        Ok(comparisons)
+        ast::Expression::Exists(query) => subquery(binder, query, SubqueryUse::Exists, None),
+        ast::Expression::Subquery(query) => subquery(binder, query, SubqueryUse::Scalar, None),
+        _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
     }
 }
 
-impl Binder<'_> {
-    /// MySQL joins the rows of IN and = ANY in a condition of WHERE with those of the query. Then dates are compared with
-    /// texts as in any condition of a join, elsewhere with their time.
-    pub(super) fn compare_joined_dates(&mut self, conditions: &[Expression]) {
-        for condition in conditions {
-            let ExpressionKind::Subquery(call) = &condition.kind else { continue };
-            let is_equal =
-                matches!(call.wanted, SubqueryUse::In | SubqueryUse::Any(ComparisonOperator::Equal));
-            let subquery = &mut self.subqueries[call.id];
-            if !is_equal || !is_joined(&subquery.query.root) {
-                continue;
-            }
-            let columns = call.operands.iter().zip(&subquery.query.columns);
-            let constant = constant_columns(&subquery.query.root);
-            for (at, ((mode, _), (operand, column))) in
-                subquery.comparisons.iter_mut().zip(columns).enumerate()
-            {
-                if constant.get(at) == Some(&true) {
-                    continue;
-                }
-                let inner = Expression::slot(0, "column".into(), column.result.clone());
-                *mode = mode.with_dates(operand, &inner);
-            }
-        }
+/// IN, ANY and ALL look at all rows: error 1235 for a part of them.
+fn compared_subquery(
+    binder: &mut Binder<'_>,
+    query: &ast::Query,
+    wanted: SubqueryUse,
+    operand: &ast::Expression,
+) -> SqlResult<Expression> {
+    if query.limit.is_some() {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LIMIT & IN/ALL/ANY/SOME subquery"));
     }
+    subquery(binder, query, wanted, Some(operand))
 }
 
-/// Whether the rows of a subquery are those of its tables, neither grouped nor counted off.
-fn is_joined(node: &Node) -> bool {
-    match node {
-        Node::Project { input, .. }
-        | Node::Filter { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. } => is_joined(input),
-        Node::Table(_) | Node::Virtual(_) | Node::Derived(_) => true,
-        Node::NestedLoop(_) | Node::VirtualLoop(_) | Node::HashJoin(_) => true,
-        _ => false,
+fn subquery(
+    binder: &mut Binder<'_>,
+    query: &ast::Query,
+    wanted: SubqueryUse,
+    operand: Option<&ast::Expression>,
+) -> SqlResult<Expression> {
+    // A parameter is like the column that it is looked up in.
+    let open = operand.filter(|syntax| binder.is_open(syntax));
+    let mut operands = match operand.filter(|_| open.is_none()) {
+        None => Vec::new(),
+        Some(syntax) => {
+            let bound = binder.expression(syntax)?;
+            match bound.kind {
+                ExpressionKind::Row(members) => members,
+                kind => vec![Expression { kind, result: bound.result }],
+            }
+        }
+    };
+    // The subquery's aggregates are its own, whatever stands around it.
+    let explained = binder.explain.len();
+    let around = std::mem::take(&mut binder.nature.repeats);
+    let (mut plan, unplanned) = asked_query(binder, query, wanted)?;
+    let repeats = binder.nature.repeats;
+    binder.nature.repeats |= around;
+    if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
+        operands.push(binder.operand_as(syntax, Wanted::like(&column.result.column_type))?);
     }
+    let width = plan.columns.len();
+    let wanted = match wanted {
+        SubqueryUse::Scalar if width > 1 => SubqueryUse::Row,
+        other => other,
+    };
+    let expected = operands.len().max(1);
+    match wanted {
+        SubqueryUse::Exists | SubqueryUse::Row => {}
+        _ if width != expected => return Err(sql_error!(ER_OPERAND_COLUMNS, expected)),
+        // Rows are in order, but MySQL compares only the equality of rows with those of a subquery.
+        SubqueryUse::Any(_) | SubqueryUse::All(_) if width > 1 => {
+            return Err(sql_error!(ER_OPERAND_COLUMNS, 1));
+        }
+        _ => {}
+    }
+    if let Some(shown) = as_expression(&plan)
+        && let Some(expression) = without_table(binder.facts, wanted, &mut operands, shown)?
+    {
+        binder.explain.truncate(explained);
+        return Ok(expression);
+    }
+    let comparisons = compared_columns(binder.facts, wanted, &mut operands, &mut plan)?;
+    if matches!(wanted, SubqueryUse::Scalar | SubqueryUse::Row) {
+        members_as_text(&mut plan);
+    }
+    let results = plan.columns.iter().map(|column| column.result.clone().nullable());
+    let call = SubqueryCall {
+        id: binder.subqueries.plans.len(),
+        wanted,
+        part: None,
+        operands,
+        outer: plan.outer.clone(),
+        // The parts of a row are computed together.
+        repeats: repeats && wanted != SubqueryUse::Row,
+    };
+    let repeats = call.repeats;
+    let expression = call_as_expression(call, results);
+    if let Some(unplanned) = unplanned {
+        binder.subqueries.open.insert(binder.subqueries.plans.len(), unplanned);
+    }
+    binder.subqueries.plans.push(SubqueryPlan { query: plan, wanted, comparisons, repeats, known: None });
+    Ok(expression)
+}
+
+/// A query that an expression asks, and what it asks for before it is chosen how it is found, if its tables or its rows may be
+/// joined.
+fn asked_query(
+    binder: &mut Binder<'_>,
+    query: &ast::Query,
+    wanted: SubqueryUse,
+) -> SqlResult<(QueryPlan, Option<Arc<OpenSelect>>)> {
+    let asks = matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists);
+    let ast::QueryBody::Select(select) = &query.body else {
+        return Ok((binder.nested_query(query, "SUBQUERY")?, None));
+    };
+    if !asks || query.into.is_some() {
+        return Ok((binder.nested_query(query, "SUBQUERY")?, None));
+    }
+    let before = binder.common_tables.enter(query.with.as_ref())?;
+    let around = Surroundings { only_asks: true, ..Surroundings::of(query, "SUBQUERY") };
+    let open = binder.open_select(select, &around);
+    binder.common_tables.leave(before);
+    let open = open?;
+    plan_asked(binder, open, wanted)
+}
+
+/// A subquery that reads no table and shows one value is that value, or a comparison with it.
+fn without_table(
+    facts: BuildFacts,
+    wanted: SubqueryUse,
+    operands: &mut Vec<Expression>,
+    shown: Expression,
+) -> SqlResult<Option<Expression>> {
+    let operator = match wanted {
+        SubqueryUse::Scalar | SubqueryUse::Row => return Ok(Some(shown)),
+        SubqueryUse::In => ComparisonOperator::Equal,
+        SubqueryUse::NotIn => ComparisonOperator::NotEqual,
+        SubqueryUse::Any(operator) | SubqueryUse::All(operator) => operator,
+        SubqueryUse::Exists => return Ok(None),
+    };
+    if operands.len() > 1 {
+        return Ok(None);
+    }
+    let Some(operand) = operands.pop() else { return Ok(None) };
+    Expression::compare(operator, operand, shown, facts).map(Some)
+}
+
+/// How the operands of IN, ANY and ALL are compared with a subquery's columns. Both are brought to common
+/// collations.
+fn compared_columns(
+    facts: BuildFacts,
+    wanted: SubqueryUse,
+    operands: &mut [Expression],
+    plan: &mut QueryPlan,
+) -> SqlResult<Vec<(ComparisonMode, ColumnType)>> {
+    // MySQL turns `op ALL` to NOT (.. negated op ANY ..), and names that operator.
+    let sign = match wanted {
+        SubqueryUse::Any(operator) => operator.sign(),
+        SubqueryUse::All(operator) => operator.negated().unwrap_or(operator).sign(),
+        _ => ComparisonOperator::Equal.sign(),
+    };
+    let mut comparisons = Vec::with_capacity(operands.len());
+    let mut types: Vec<ResultType> = plan.columns.iter().map(|column| column.result.clone()).collect();
+    for (operand, result) in operands.iter_mut().zip(&mut types) {
+        let mut inner = Expression::slot(0, "column".into(), result.clone());
+        let mode = prepare_equal_values(sign, operand, &mut inner, facts)?;
+        *result = inner.result;
+        comparisons.push((mode, operand.result.column_type.clone()));
+    }
+    retype_columns(plan, types);
+    Ok(comparisons)
 }
 
 /// What a subquery whose columns have those types stands for.
@@ -318,11 +261,4 @@ fn as_expression(plan: &QueryPlan) -> Option<Expression> {
         _ => None,
     });
     Some(shown)
-}
-
-fn has_part_to_ask(condition: &Expression) -> bool {
-    match &condition.kind {
-        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => terms.iter().any(has_part_to_ask),
-        _ => is_asked_first(condition),
-    }
 }

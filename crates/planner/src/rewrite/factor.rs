@@ -1,33 +1,25 @@
 //! Conditions within OR: what all alternatives demand stands beside them, so that indexes and joins can use it, and what each says
 //! of one table is a condition on that table. `(a = b AND x = 1 AND y < 2) OR (a = b AND x = 2 AND y < 3)` demands `a = b` and
-//! `x = 1 OR x = 2`. Only what can neither fail nor warn is taken apart. Main function: [`Binder::factor_alternatives`].
+//! `x = 1 OR x = 2`. Only what can neither fail nor warn is taken apart. Main function: [`factor_alternatives`].
 
-use crate::bind::Binder;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind};
 use optimizer::{Block, JoinTree, conjuncts, tables_of};
-use plan::Rule;
 
 /// Most alternatives that are looked at.
 const ALTERNATIVES_MAX: usize = 16;
 
-impl Binder<'_> {
-    /// Takes apart the alternatives among conditions that all must hold, in the block on top of the stack.
-    pub(crate) fn factor_alternatives(&mut self, conditions: Vec<Expression>) -> Vec<Expression> {
-        if !self.input.context.rules().has(Rule::OrFactoring) {
-            return conditions;
-        }
-        let block = &*self.block();
-        conditions.into_iter().flat_map(|condition| factored(block, condition)).collect()
-    }
+/// Takes apart the alternatives among conditions of a block that all must hold.
+pub(crate) fn factor_alternatives(block: &Block, conditions: Vec<Expression>) -> Vec<Expression> {
+    conditions.into_iter().flat_map(|condition| factored(block, condition)).collect()
+}
 
-    /// The same for the conditions of joins.
-    pub(crate) fn factor_joins(&mut self, tree: &mut JoinTree) {
-        let JoinTree::Join { left, right, conditions, .. } = tree else { return };
-        *conditions = self.factor_alternatives(std::mem::take(conditions));
-        self.factor_joins(left);
-        self.factor_joins(right);
-    }
+/// The same for the conditions of joins.
+pub(crate) fn factor_joins(block: &Block, tree: &mut JoinTree) {
+    let JoinTree::Join { left, right, conditions, .. } = tree else { return };
+    *conditions = factor_alternatives(block, std::mem::take(conditions));
+    factor_joins(block, left);
+    factor_joins(block, right);
 }
 
 /// A condition as several that all must hold.

@@ -1,79 +1,67 @@
 //! Derived tables, views and common tables that only choose, join and compute: the query that names one reads its tables in its
-//! place, so that conditions reach their indexes and joins are ordered together. Main function: [`Binder::take_in_derived`].
+//! place, so that conditions reach their indexes and joins are ordered together. Main function: [`take_in_derived`].
 //!
 //! A derived table behind an outer join is taken in only where it shows plain columns: a computed value would not be NULL in a
 //! row without a match.
 
 use super::graft::{Graft, forget_unused};
-use crate::bind::Binder;
-use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
 use optimizer::{
     Block, Derived, JoinTree, LogicalSelect, OpenSelect, Source, TABLES_MAX, conjuncts, tables_of,
 };
 use parser::ast::HintKind;
-use plan::Rule;
+use plan::physical::CommonTableUse;
+use plan::{Rule, Rules};
 use std::sync::Arc;
 use values::TypeKind;
 
-impl Binder<'_> {
-    /// Takes in the derived tables of the block on top of the stack where that changes no row; plans the others.
-    pub(crate) fn take_in_derived(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
-        let mut has_merged = false;
-        while let Some((number, open)) = self.mergeable_table(select) {
-            has_merged = true;
-            if let Source::Derived(_, Some(_)) = self.block().tables[number].source {
-                // Who else names it brings the common tables within it once more.
-                for table in &open.block.tables {
-                    if let Source::Derived(_, Some(within)) = table.source {
-                        self.common_table_uses[within].uses += 1;
-                    }
+/// Takes in the derived tables of a block where that changes no row. `uses`: of the common tables of the statement.
+pub(crate) fn take_in_derived(
+    rules: Rules,
+    block: &mut Block,
+    uses: &mut [CommonTableUse],
+    select: &mut LogicalSelect,
+) {
+    let mut has_merged = false;
+    while let Some((number, open)) = mergeable_table(rules, block, select) {
+        has_merged = true;
+        if let Source::Derived(_, Some(_)) = block.tables[number].source {
+            // Who else names it brings the common tables within it once more.
+            for table in &open.block.tables {
+                if let Source::Derived(_, Some(within)) = table.source {
+                    uses[within].uses += 1;
                 }
             }
-            let merge = Merge::new(self.block(), number, Arc::unwrap_or_clone(open));
-            merge.into_select(self.block(), select);
         }
-        if has_merged {
-            // The queries may have shown more than is read of them.
-            let block = self.block();
-            let mut used = vec![false; block.slots.len()];
-            for_each_over_rows(block, select, &mut |expression| {
-                expression.slots().into_iter().for_each(|slot| used[slot] = true);
-            });
-            forget_unused(&mut block.tables, &|slot| used[slot]);
-        }
-        self.plan_open_tables()
+        let merge = Merge::new(block, number, Arc::unwrap_or_clone(open));
+        merge.into_select(block, select);
     }
+    if has_merged {
+        // The queries may have shown more than is read of them.
+        let mut used = vec![false; block.slots.len()];
+        for_each_over_rows(block, select, &mut |expression| {
+            expression.slots().into_iter().for_each(|slot| used[slot] = true);
+        });
+        forget_unused(&mut block.tables, &|slot| used[slot]);
+    }
+}
 
-    /// Plans what is left of open queries in FROM.
-    pub(crate) fn plan_open_tables(&mut self) -> SqlResult<()> {
-        for number in 0..self.block().tables.len() {
-            let Source::Derived(query, common) = &self.block().tables[number].source else { continue };
-            let (query, common) = (query.clone(), *common);
-            let plan = self.plan_derived(query, common)?;
-            self.block().tables[number].source = Source::Derived(Derived::Planned(plan), common);
-        }
-        Ok(())
-    }
-
-    fn mergeable_table(&mut self, select: &LogicalSelect) -> Option<(usize, Arc<OpenSelect>)> {
-        let tree = select.tree.as_ref()?;
-        let optional = tree.optional_tables();
-        let by_default = self.input.context.rules().has(Rule::DerivedMerge);
-        let block = self.blocks.last()?;
-        block.tables.iter().enumerate().find_map(|(number, table)| {
-            let Source::Derived(Derived::Open(open), common) = &table.source else { return None };
-            let fits = block.tables.len() + open.block.tables.len() - 1 <= TABLES_MAX;
-            // All who name a common table see the same rows, also those that are not bound yet.
-            let may_copy = common.is_none() || !has_sites(open);
-            let may_be_missing = optional >> number & 1 == 1;
-            let stays_null = || shows_columns(open, &table.slots);
-            let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
-            let is_wanted = block.hints.of_table(HintKind::Merge, &table.alias).unwrap_or(by_default);
-            let merges = is_wanted && fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
-            merges.then(|| (number, open.clone()))
-        })
-    }
+fn mergeable_table(rules: Rules, block: &Block, select: &LogicalSelect) -> Option<(usize, Arc<OpenSelect>)> {
+    let tree = select.tree.as_ref()?;
+    let optional = tree.optional_tables();
+    let by_default = rules.has(Rule::DerivedMerge);
+    block.tables.iter().enumerate().find_map(|(number, table)| {
+        let Source::Derived(Derived::Open(open), common) = &table.source else { return None };
+        let fits = block.tables.len() + open.block.tables.len() - 1 <= TABLES_MAX;
+        // All who name a common table see the same rows, also those that are not bound yet.
+        let may_copy = common.is_none() || !has_sites(open);
+        let may_be_missing = optional >> number & 1 == 1;
+        let stays_null = || shows_columns(open, &table.slots);
+        let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
+        let is_wanted = block.hints.of_table(HintKind::Merge, &table.alias).unwrap_or(by_default);
+        let merges = is_wanted && fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
+        merges.then(|| (number, open.clone()))
+    })
 }
 
 /// Whether the columns that are used are those of its tables.

@@ -1,179 +1,185 @@
 //! Conditions on the rows of a query in FROM that cannot be read in place: they go into it, where they reach its tables' indexes and
 //! keep rows from being grouped. Into each operand of a set operation, below DISTINCT, and below GROUP BY as far as they are about
-//! the keys. Main function: [`Binder::push_into_derived`].
+//! the keys. Main function: [`Pushdown::of_table`].
 //!
 //! The query is planned again with them. A condition goes down only if all rows that are made one (by DISTINCT, UNION or a group)
 //! agree on it. Silent comparisons with constants, as the column itself compares, are asked above as well. What may report something,
 //! or reads several columns, leaves the block for the query, as in MySQL: it is asked once, of each row that is found; only below
 //! DISTINCT, and only of numbers and moments.
 
-use crate::bind::{Binder, convert_columns};
-use errors::SqlResult;
+use crate::bind::convert_columns;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, TypeClass};
 use optimizer::{
-    Block, Derived, EqualColumns, JoinTree, LogicalSelect, OpenSelect, Source, subject_of, tables_of,
+    Block, BoundTable, Derived, EqualColumns, JoinTree, LogicalSelect, OpenSelect, Source, subject_of,
+    tables_of,
 };
 use parser::ast::HintKind;
-use plan::physical::{Node, OutputColumn, QueryPlan};
-use plan::{Rule, differs_between_rows};
+use plan::physical::{CommonTableUse, Node, OutputColumn, QueryPlan};
+use plan::{Rule, Rules, differs_between_rows};
 use std::sync::Arc;
 
-/// The SELECTs of a query in FROM as they were before they were planned: itself, or the operands of a set operation.
-#[derive(Clone, Debug)]
-pub(crate) struct Pushable {
-    selects: Vec<OpenSelect>,
+/// Whether conditions on the rows of a query may go into each of its SELECTs.
+pub(crate) fn takes_conditions(selects: &[OpenSelect]) -> bool {
+    let takes = |open: &OpenSelect| {
+        let select = &open.select;
+        let is_plain = |item: &optimizer::SelectItem| is_silent(&item.expression);
+        select.tree.is_some()
+            && open.block.outer.is_empty()
+            && !(select.rollup || select.limit.is_some() || select.counts_all)
+            && (select.groups || !select.has_having)
+            && (select.has_group_keys || !select.groups)
+            && (select.distinct || select.items.iter().any(is_plain))
+    };
+    !selects.is_empty() && selects.iter().all(takes)
 }
 
-impl Pushable {
-    /// The SELECTs of a query, if conditions on its rows may go into each of them.
-    pub fn of(selects: Vec<OpenSelect>) -> Option<Pushable> {
-        let takes = |open: &OpenSelect| {
-            let select = &open.select;
-            let is_plain = |item: &optimizer::SelectItem| is_silent(&item.expression);
-            select.tree.is_some()
-                && open.block.outer.is_empty()
-                && !(select.rollup || select.limit.is_some() || select.counts_all)
-                && (select.groups || !select.has_having)
-                && (select.has_group_keys || !select.groups)
-                && (select.distinct || select.items.iter().any(is_plain))
-        };
-        (!selects.is_empty() && selects.iter().all(takes)).then_some(Pushable { selects })
-    }
-
-    /// Whether it is one SELECT DISTINCT that computes the same each time.
-    fn is_distinct(&self) -> bool {
-        let [open] = self.selects.as_slice() else { return false };
-        let mut items = open.select.items.iter();
-        open.select.distinct
-            && !open.select.groups
-            && items.all(|item| !differs_between_rows(&item.expression, true))
-    }
+/// Whether it is one SELECT DISTINCT that computes the same each time.
+fn is_distinct(selects: &[OpenSelect]) -> bool {
+    let [open] = selects else { return false };
+    let mut items = open.select.items.iter();
+    open.select.distinct
+        && !open.select.groups
+        && items.all(|item| !differs_between_rows(&item.expression, true))
 }
 
-impl Binder<'_> {
-    /// Puts conditions of the block on top of the stack into the queries in FROM that they are about.
-    pub(crate) fn push_into_derived(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
-        if self.pushable.is_empty() {
-            return Ok(());
-        }
-        let Some(tree) = &select.tree else { return Ok(()) };
-        let optional = tree.optional_tables();
-        let mut all = select.conditions.clone();
-        add_inner_conditions(tree, &mut all);
-        let said: Vec<&Expression> = all.iter().collect();
-        let further = EqualColumns::of(self.input.context.rules(), all.iter()).said_of_others(&said);
-        let mut left: Vec<usize> = Vec::new();
-        for number in 0..self.block().tables.len() {
-            if optional >> number & 1 == 1 {
-                continue;
-            }
-            let Some(pushable) = self.pushable_table(number) else { continue };
-            let block = &*self.block();
-            // Values of an enclosing query are not known to a query in FROM, which is planned for itself.
-            let is_open = |part: &Expression| matches!(part.kind, ExpressionKind::Outer(_));
-            let is_about = |condition: &&Expression| {
-                tables_of(block, condition) == 1 << number
-                    && subject_of(condition).is_some()
-                    && !condition.any(&is_open)
-            };
-            let own = |at: usize| at < select.conditions.len();
-            let mut going = Vec::new();
-            for (at, condition) in all.iter().chain(&further).enumerate() {
-                let stays = is_about(&condition);
-                let may_leave = own(at) && pushable.is_distinct() && may_leave(block, condition, number);
-                if stays || may_leave {
-                    let place = may_leave.then_some(at);
-                    going.push(Going { condition: condition.clone(), stays, place });
-                }
-            }
-            if !going.is_empty() {
-                left.extend(self.push_into(number, &pushable, &going)?);
-            }
-        }
-        let mut at = 0..;
-        select.conditions.retain(|_| at.next().is_none_or(|at| !left.contains(&at)));
-        Ok(())
+/// The conditions of a SELECT that may go into the queries of its FROM.
+pub(crate) struct Pushdown {
+    /// Those of WHERE, of joins, and what follows from them.
+    conditions: Vec<Expression>,
+    /// How many of them are those of WHERE.
+    own: usize,
+    /// Tables whose rows may be missing.
+    optional: u64,
+    /// Those that the session may use.
+    rules: Rules,
+}
+
+/// A query in FROM that takes in conditions.
+pub(crate) struct Pushed {
+    /// Its SELECTs with the conditions, to be planned.
+    pub selects: Vec<OpenSelect>,
+    number: usize,
+    plan: Arc<QueryPlan>,
+    common: Option<usize>,
+    types: Vec<ResultType>,
+    /// The places of those conditions of WHERE that leave it for the query.
+    left: Vec<usize>,
+}
+
+impl Pushdown {
+    pub fn of(rules: Rules, select: &LogicalSelect) -> Option<Pushdown> {
+        let tree = select.tree.as_ref()?;
+        let mut conditions = select.conditions.clone();
+        add_inner_conditions(tree, &mut conditions);
+        let said: Vec<&Expression> = conditions.iter().collect();
+        let further = EqualColumns::of(rules, conditions.iter()).said_of_others(&said);
+        conditions.extend(further);
+        Some(Pushdown { conditions, own: select.conditions.len(), optional: tree.optional_tables(), rules })
     }
 
-    /// The SELECTs of a query in FROM that is read once.
-    fn pushable_table(&mut self, number: usize) -> Option<Arc<Pushable>> {
-        let table = &self.block().tables[number];
-        let Source::Derived(Derived::Planned(plan), common) = &table.source else { return None };
-        let (common, plan, alias) = (*common, plan.clone(), table.alias.clone());
-        let goes_down = self.input.context.rules().has(Rule::DerivedConditionPushdown);
-        let hint = self.block().hints.of_table(HintKind::DerivedConditionPushdown, &alias);
-        if !hint.unwrap_or(goes_down) {
-            return None;
-        }
-        if common.is_some_and(|common| self.common_table_uses[common].uses > 1) {
-            return None;
-        }
-        let found = self.pushable.iter().find(|(known, _)| Arc::ptr_eq(known, &plan));
-        found.map(|(_, pushable)| pushable.clone())
-    }
-
-    /// Plans a query in FROM again with conditions on its rows, if one goes into all of its SELECTs. The places of those that left
-    /// the block.
-    fn push_into(
-        &mut self,
+    /// What a table of the block takes in. `uses`: of the common tables of the statement; `pushable`: queries in FROM that may take
+    /// in conditions, with their SELECTs.
+    pub fn of_table(
+        &self,
+        block: &Block,
         number: usize,
-        pushable: &Pushable,
-        conditions: &[Going],
-    ) -> SqlResult<Vec<usize>> {
-        let table = &self.block().tables[number];
-        let Source::Derived(Derived::Planned(plan), common) = &table.source else { return Ok(Vec::new()) };
-        let (plan, common, slots) = (plan.clone(), *common, table.slots.clone());
-        let types: Vec<ResultType> = match &plan.root {
-            Node::SetOperation(operation) => operation.columns.clone(),
-            _ => plan.columns.iter().map(|column| column.result.clone()).collect(),
+        uses: &[CommonTableUse],
+        pushable: &[(Arc<QueryPlan>, Arc<Vec<OpenSelect>>)],
+    ) -> Option<Pushed> {
+        if self.optional >> number & 1 == 1 {
+            return None;
+        }
+        let selects = selects_of(self.rules, &block.tables[number], block, uses, pushable)?;
+        // Values of an enclosing query are not known to a query in FROM, which is planned for itself.
+        let is_open = |part: &Expression| matches!(part.kind, ExpressionKind::Outer(_));
+        let is_about = |condition: &Expression| {
+            tables_of(block, condition) == 1 << number
+                && subject_of(condition).is_some()
+                && !condition.any(&is_open)
         };
-        let is_set = matches!(plan.root, Node::SetOperation(_));
-        let mut selects = pushable.selects.clone();
-        let mut goes_down = false;
-        let mut left = Vec::new();
-        for Going { condition, stays, place } in conditions {
-            let moved = |silently: bool| -> Option<Vec<Expression>> {
-                let types = is_set.then_some(types.as_slice());
-                selects.iter().map(|open| moved_down(open, condition, &slots, types, silently)).collect()
-            };
-            let mut parts = if *stays { moved(true) } else { None };
-            if parts.is_none() && place.is_some() {
-                parts = moved(false);
-                left.extend(place.filter(|_| parts.is_some()));
-            }
-            let Some(parts) = parts else { continue };
-            goes_down = true;
-            for (open, part) in selects.iter_mut().zip(parts) {
-                open.select.conditions.push(part);
+        let is_distinct = is_distinct(&selects);
+        let mut going = Vec::new();
+        for (at, condition) in self.conditions.iter().enumerate() {
+            let stays = is_about(condition);
+            let may_leave = at < self.own && is_distinct && may_leave(block, condition, number);
+            if stays || may_leave {
+                going.push(Going { condition, stays, place: may_leave.then_some(at) });
             }
         }
-        if !goes_down {
-            return Ok(left);
+        if going.is_empty() { None } else { pushed_into(block, number, selects, &going) }
+    }
+}
+
+/// The SELECTs of a query in FROM that is read once.
+fn selects_of(
+    rules: Rules,
+    table: &BoundTable,
+    block: &Block,
+    uses: &[CommonTableUse],
+    pushable: &[(Arc<QueryPlan>, Arc<Vec<OpenSelect>>)],
+) -> Option<Arc<Vec<OpenSelect>>> {
+    let Source::Derived(Derived::Planned(plan), common) = &table.source else { return None };
+    let goes_down = rules.has(Rule::DerivedConditionPushdown);
+    if !block.hints.of_table(HintKind::DerivedConditionPushdown, &table.alias).unwrap_or(goes_down) {
+        return None;
+    }
+    if common.is_some_and(|common| uses[common].uses > 1) {
+        return None;
+    }
+    let found = pushable.iter().find(|(known, _)| Arc::ptr_eq(known, plan));
+    found.map(|(_, selects)| selects.clone())
+}
+
+/// A query in FROM with conditions on its rows, if one goes into all of its SELECTs.
+fn pushed_into(
+    block: &Block,
+    number: usize,
+    selects: Arc<Vec<OpenSelect>>,
+    conditions: &[Going<'_>],
+) -> Option<Pushed> {
+    let table = &block.tables[number];
+    let Source::Derived(Derived::Planned(plan), common) = &table.source else { return None };
+    let types: Vec<ResultType> = match &plan.root {
+        Node::SetOperation(operation) => operation.columns.clone(),
+        _ => plan.columns.iter().map(|column| column.result.clone()).collect(),
+    };
+    let is_set = matches!(plan.root, Node::SetOperation(_));
+    let mut selects = Arc::unwrap_or_clone(selects);
+    let mut goes_down = false;
+    let mut left = Vec::new();
+    for Going { condition, stays, place } in conditions {
+        let moved = |silently: bool| -> Option<Vec<Expression>> {
+            let types = is_set.then_some(types.as_slice());
+            selects.iter().map(|open| moved_down(open, condition, &table.slots, types, silently)).collect()
+        };
+        let mut parts = if *stays { moved(true) } else { None };
+        if parts.is_none() && place.is_some() {
+            parts = moved(false);
+            left.extend(place.filter(|_| parts.is_some()));
         }
-        let mut plans = Vec::with_capacity(selects.len());
-        let around = std::mem::take(&mut self.blocks);
-        for open in selects {
-            self.explain.retain(|row| row.id != Some(open.block.number));
-            let planned = self.plan_select(open);
-            match planned {
-                Ok(planned) => plans.push(planned),
-                Err(error) => {
-                    self.blocks = around;
-                    return Err(error);
-                }
-            }
+        let Some(parts) = parts else { continue };
+        goes_down = true;
+        for (open, part) in selects.iter_mut().zip(parts) {
+            open.select.conditions.push(part);
         }
-        self.blocks = around;
-        let Some(again) = with_operands(&plan, plans, &types) else { return Ok(Vec::new()) };
-        self.block().tables[number].source = Source::Derived(Derived::Planned(Arc::new(again)), common);
-        Ok(left)
+    }
+    goes_down.then(|| Pushed { selects, number, plan: plan.clone(), common: *common, types, left })
+}
+
+impl Pushed {
+    /// Puts the plans of its SELECTs in the place of those that they had; the places of the conditions of WHERE that left it.
+    pub fn take_in(self, block: &mut Block, plans: Vec<QueryPlan>) -> Vec<usize> {
+        let Some(again) = with_operands(&self.plan, plans, &self.types) else { return Vec::new() };
+        let query = Derived::Planned(Arc::new(again));
+        block.tables[self.number].source = Source::Derived(query, self.common);
+        self.left
     }
 }
 
 /// A condition on its way into a query in FROM.
-struct Going {
-    condition: Expression,
+struct Going<'c> {
+    condition: &'c Expression,
     /// It may be asked above as well, if it is silent below.
     stays: bool,
     /// Its place among those of the block, if it may leave them.
@@ -193,8 +199,7 @@ fn may_leave(block: &Block, condition: &Expression, number: usize) -> bool {
 }
 
 /// A condition on the rows, over those of FROM; `slots` are those of the columns in the condition, `types` what a set operation
-/// makes of them. None if it cannot be said of these,
-/// or not silently.
+/// makes of them. None if it cannot be said of these, or not silently.
 fn moved_down(
     open: &OpenSelect,
     condition: &Expression,

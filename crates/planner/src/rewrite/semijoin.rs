@@ -1,22 +1,23 @@
 //! Conditions of WHERE that ask for a row of a subquery, or for none: its tables are joined with those of FROM, by IN, = ANY,
-//! EXISTS and their negations, so that look-ups and hash joins serve where a subquery would run for each row. Main function:
-//! [`Binder::join_subqueries`].
+//! EXISTS and their negations, so that look-ups and hash joins serve where a subquery would run for each row. Main type:
+//! [`SubqueryJoins`].
 //!
 //! Where at most one row can match, the join is a plain one, and its tables may come first. Where the rows of IN do not depend on
 //! the query and are few, or groups, their different values are a derived table, which may come first too.
 
 use super::graft::{Graft, forget_unused};
-use crate::bind::{Binder, derived_columns};
+use crate::bind::{add_table, column_of, derived_columns};
 use errors::SqlResult;
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse, TypeClass};
 use optimizer::{
     Block, BoundTable, Derived, EqualColumns, IndexLimits, JoinTree, LogicalSelect, OpenSelect, SemiJoin,
-    Source, TABLES_MAX, asked_subquery, is_never, tables_of,
+    Source, Survey, TABLES_MAX, asked_subquery, is_never, tables_of,
 };
-use plan::Rule;
-use plan::physical::{AggregateCall, AggregateKind, Node, OutputColumn};
+use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn};
+use plan::{Rule, Rules};
+use std::collections::HashMap;
 use std::sync::Arc;
 use values::TypeKind;
 
@@ -68,11 +69,32 @@ pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
         && block.aggregates.iter().all(adds_silently)
 }
 
-impl Binder<'_> {
-    /// Makes joins of the conditions of WHERE that ask for a row of a subquery, in the block on top of the stack.
-    pub(crate) fn join_subqueries(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
-        let may = self.input.context.rules().has(Rule::Semijoin);
-        if !may || self.open_subqueries.is_empty() || select.is_straight || select.tree.is_none() {
+/// Joins the subqueries of a statement with the query that asks for their rows.
+pub(crate) struct SubqueryJoins<'a> {
+    /// Of the block of that query.
+    pub survey: Survey<'a>,
+    /// Subqueries whose rows may be joined, by number.
+    pub open: &'a HashMap<usize, Arc<OpenSelect>>,
+    /// Lines of EXPLAIN of the statement.
+    pub explain: &'a mut Vec<ExplainRow>,
+}
+
+impl SubqueryJoins<'_> {
+    fn block(&mut self) -> &mut Block {
+        self.survey.optimizer.block
+    }
+
+    fn rules(&self) -> Rules {
+        self.survey.optimizer.context.rules()
+    }
+
+    /// Makes joins of the conditions of WHERE that ask for a row of a subquery.
+    pub fn join_subqueries(&mut self, select: &mut LogicalSelect) -> SqlResult<()> {
+        if !self.rules().has(Rule::Semijoin)
+            || self.open.is_empty()
+            || select.is_straight
+            || select.tree.is_none()
+        {
             return Ok(());
         }
         let mut left = Vec::with_capacity(select.conditions.len());
@@ -95,9 +117,9 @@ impl Binder<'_> {
     /// The subquery that a condition asks for a row of, or (true) for none.
     fn joinable<'e>(&self, condition: &'e Expression) -> Option<(&'e SubqueryCall, Arc<OpenSelect>, bool)> {
         let (call, negated) = asked_subquery(condition)?;
-        let open = self.open_subqueries.get(&call.id)?;
-        let plan = &self.subqueries[call.id];
-        let fits = self.blocks.last()?.tables.len() + open.block.tables.len() <= TABLES_MAX;
+        let open = self.open.get(&call.id)?;
+        let plan = &self.survey.subqueries[call.id];
+        let fits = self.survey.optimizer.block.tables.len() + open.block.tables.len() <= TABLES_MAX;
         // Without values of the row, EXISTS is the same for all rows.
         let depends = call.wanted != SubqueryUse::Exists || !call.outer.is_empty();
         let is_plain = |operand: &Expression| {
@@ -122,8 +144,8 @@ impl Binder<'_> {
         negated: bool,
     ) -> SqlResult<bool> {
         if open.select.groups {
-            let may = self.input.context.rules().has(Rule::Materialization);
-            return match may && call.outer.is_empty() && !self.assigns {
+            let may = self.rules().has(Rule::Materialization);
+            return match may && call.outer.is_empty() && !self.survey.optimizer.assigns {
                 true => self.join_values(select, call, open.block.number),
                 false => Ok(false),
             };
@@ -179,7 +201,7 @@ impl Binder<'_> {
         conditions: &[Expression],
         first: usize,
     ) -> (Vec<Expression>, Vec<Expression>) {
-        let equal = EqualColumns::of(self.input.context.rules(), conditions.iter());
+        let equal = EqualColumns::of(self.rules(), conditions.iter());
         if equal.is_empty() {
             return (Vec::new(), Vec::new());
         }
@@ -206,7 +228,7 @@ impl Binder<'_> {
     ) -> SqlResult<Option<Vec<Expression>>> {
         let mut equal = Vec::with_capacity(call.operands.len());
         for (at, operand) in call.operands.iter().enumerate() {
-            let known = self.subqueries[call.id].comparisons.get(at);
+            let known = self.survey.subqueries[call.id].comparisons.get(at);
             let (Some(shown), Some((mode, _))) = (shown.get(at), known.cloned()) else { return Ok(None) };
             // NOT IN is unknown beside NULL.
             if negated && (operand.result.nullable || shown.result.nullable) {
@@ -222,7 +244,7 @@ impl Binder<'_> {
     }
 
     fn equality(&mut self, left: &Expression, right: &Expression) -> SqlResult<Expression> {
-        Expression::compare(ComparisonOperator::Equal, left.clone(), right.clone(), self.facts)
+        Expression::compare(ComparisonOperator::Equal, left.clone(), right.clone(), self.survey.facts)
     }
 
     /// Whether a unique key leaves one row at most to match a row of the tables before.
@@ -230,7 +252,8 @@ impl Binder<'_> {
         let JoinTree::Table(number) = tree else { return false };
         let conditions: Vec<&Expression> = conditions.iter().collect();
         let before = (1 << number) - 1;
-        self.optimizer()
+        self.survey
+            .optimizer
             .candidates(*number, &conditions, before)
             .iter()
             .any(|candidate| candidate.path.single_row)
@@ -243,7 +266,7 @@ impl Binder<'_> {
         further: &[Expression],
         call: &SubqueryCall,
     ) -> bool {
-        let may = self.input.context.rules().has(Rule::Materialization);
+        let may = self.rules().has(Rule::Materialization);
         if !may || call.wanted != SubqueryUse::In || !call.outer.is_empty() {
             return false;
         }
@@ -263,9 +286,9 @@ impl Binder<'_> {
         }
         let own = |condition: &&Expression| tables_of(block, condition) & !(1 << number) == 0;
         let conditions: Vec<&Expression> = select.conditions.iter().chain(further).filter(own).collect();
-        let candidates = self.optimizer().candidates(number, &conditions, 0);
+        let candidates = self.survey.optimizer.candidates(number, &conditions, 0);
         let rows = candidates.iter().map(|candidate| candidate.rows).fold(f64::INFINITY, f64::min);
-        self.subqueries[call.id].query.rows * FEW_ROWS_FACTOR < rows
+        self.survey.subqueries[call.id].query.rows * FEW_ROWS_FACTOR < rows
     }
 
     /// Joins the different values of a subquery, as a derived table.
@@ -275,7 +298,7 @@ impl Binder<'_> {
         call: &SubqueryCall,
         block: u32,
     ) -> SqlResult<bool> {
-        let subquery = self.subqueries[call.id].clone();
+        let subquery = self.survey.subqueries[call.id].clone();
         let columns = &subquery.query.columns[..call.operands.len()];
         let is_exact =
             |((operand, column), (mode, _)): ((&Expression, &OutputColumn), &(ComparisonMode, _))| {
@@ -294,12 +317,12 @@ impl Binder<'_> {
         });
         let number = self.block().tables.len();
         let source = Source::Derived(Derived::Planned(Arc::new(plan)), None);
-        let (tree, _) = self.add_table(alias, None, source, bound, IndexLimits::default())?;
+        let (tree, _) =
+            add_table(self.rules(), self.block(), alias, None, source, bound, IndexLimits::default())?;
         self.block().joined_tables += 1;
-        let level = self.blocks.len() - 1;
         let mut equal = Vec::with_capacity(call.operands.len());
         for (column, operand) in call.operands.iter().enumerate() {
-            let value = self.column_of(level, number, column);
+            let value = column_of(self.block(), number, column);
             equal.push(self.equality(operand, &value)?);
         }
         add_join(select, tree, equal);

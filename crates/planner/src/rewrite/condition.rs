@@ -1,16 +1,17 @@
 //! Conditions that are known before a row is read: constants, and columns compared with themselves. Main function:
-//! [`Binder::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
+//! [`Settler::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
-use super::Binder;
-use ::expression::operators::{Comparison, ComparisonOperator};
-use ::expression::{Expression, ExpressionKind, SubqueryUse};
+use super::equality::settle_contradictions;
+use crate::bind::decided_by_range;
 use errors::SqlResult;
-use optimizer::{JoinTree, Source, is_always, is_known, is_never, node_rejects_null, tables_of};
-use plan::Rule;
+use expression::operators::{Comparison, ComparisonOperator};
+use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};
+use optimizer::{Block, JoinTree, Source, is_always, is_known, is_never, node_rejects_null, tables_of};
 use plan::physical::Node;
+use plan::{PlanningSurroundings, Rule, SubqueryPlan};
 use values::temporal::{Date, DateTime};
-use values::{ColumnType, RowRef, TypeKind, Value};
+use values::{RowRef, TypeKind, Value};
 
 /// Whether an inner join has a condition, which counts as one of WHERE.
 fn joins_on_condition(tree: &JoinTree) -> bool {
@@ -28,39 +29,6 @@ fn gives_nothing(node: &Node) -> bool {
         Node::Project { input, .. } | Node::Filter { input, .. } => gives_nothing(input),
         _ => false,
     }
-}
-
-/// What a comparison of an integer or year column with a number comes out as for all that the column can hold but NULL: a
-/// TINYINT is never above 127. None if that depends on the row.
-pub(super) fn decided_by_range(
-    operator: ComparisonOperator,
-    column: &ColumnType,
-    number: &Value,
-) -> Option<bool> {
-    use ComparisonOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, NullSafeEqual};
-    let number = match number {
-        Value::Int(number) => i128::from(*number),
-        Value::UInt(number) => i128::from(*number),
-        _ => return None,
-    };
-    let (low, high) = match column.kind {
-        TypeKind::Year => (0, u64::from(u16::MAX)),
-        _ => column.integer_range()?,
-    };
-    let (low, high) = (i128::from(low), i128::from(high));
-    // Whether it lies below or above all values, and whether it is the least or the greatest.
-    let (is_below, is_above) = (number < low, number > high);
-    let (is_least, is_greatest) = (number == low, number == high);
-    let (never, always) = match operator {
-        Less => (is_below || is_least, is_above),
-        LessOrEqual => (is_below, is_above || is_greatest),
-        Greater => (is_above || is_greatest, is_below),
-        GreaterOrEqual => (is_above, is_below || is_least),
-        Equal => (is_below || is_above, false),
-        NotEqual => (false, is_below || is_above),
-        NullSafeEqual => (false, false),
-    };
-    (never || always).then_some(always)
 }
 
 /// Whether no YEAR is that number, nor what two digits stand for.
@@ -123,7 +91,28 @@ pub(crate) enum Settling {
     OuterJoin,
 }
 
-impl Binder<'_> {
+/// Settles the conditions of one block.
+pub(crate) struct Settler<'a> {
+    pub block: &'a mut Block,
+    pub context: &'a mut dyn PlanningSurroundings,
+    /// The subqueries of the statement that are bound so far.
+    pub subqueries: &'a [SubqueryPlan],
+    pub facts: BuildFacts,
+    /// Whether warnings of strict mode end the statement.
+    pub escalates: bool,
+    /// Whether the plan runs at once: what its constants report is for the client.
+    pub runs: bool,
+    /// Set where what was found holds for this execution only.
+    pub volatile: &'a mut bool,
+    /// How many call sites the statement has so far.
+    pub sites: &'a mut usize,
+    /// Whose condition is being settled.
+    pub place: Settling,
+    /// While the conditions of joins are settled: the tables that the statement joins with an outer join, as bits.
+    pub nullable: u64,
+}
+
+impl Settler<'_> {
     /// The conditions of WHERE without what is settled; those of the joins of FROM are settled in their places, and outer
     /// joins that WHERE makes inner ones are turned to such. One FALSE is left where no row can pass.
     pub fn settled_from(
@@ -134,10 +123,10 @@ impl Binder<'_> {
         let mut nullable = 0;
         if let Some(tree) = tree.as_deref_mut().filter(|tree| matches!(tree, JoinTree::Join { .. })) {
             nullable = tree.optional_tables();
-            if nullable != 0 && self.input.context.rules().has(Rule::OuterToInner) {
+            if nullable != 0 && self.context.rules().has(Rule::OuterToInner) {
                 let mut filters = conditions.clone();
                 filters.extend(conditions.iter().flat_map(|condition| self.wanted_of_exists(condition)));
-                self.block().make_inner(tree, &filters);
+                self.block.make_inner(tree, &filters);
             }
         }
         let mut conditions = conditions;
@@ -146,7 +135,7 @@ impl Binder<'_> {
         {
             conditions = vec![found];
         }
-        if self.escalates && self.input.runs {
+        if self.escalates && self.runs {
             self.check_constants(&conditions, false)?;
         }
         let mut conditions = self.settled(conditions)?;
@@ -157,8 +146,12 @@ impl Binder<'_> {
         self.nullable = nullable;
         let passes = self.settle_joins(tree, false);
         self.nullable = 0;
-        let passes = passes? && !self.settle_contradictions(tree, &conditions);
+        let passes = passes? && !self.contradicts(tree, &conditions);
         Ok(if passes { conditions } else { vec![Expression::boolean(false)] })
+    }
+
+    fn contradicts(&mut self, tree: &mut JoinTree, conditions: &[Expression]) -> bool {
+        settle_contradictions(tree, conditions, self.subqueries, self.facts, self.context)
     }
 
     /// What EXISTS asks of the rows: values with which its subquery compares are not NULL.
@@ -180,7 +173,7 @@ impl Binder<'_> {
     /// Whether it is a column without NULL.
     fn is_never_null(&mut self, operand: &Expression) -> bool {
         let is_column = operand.column_slot().is_some() && !operand.result.nullable;
-        is_column && (self.nullable == 0 || tables_of(self.block(), operand) & self.nullable == 0)
+        is_column && (self.nullable == 0 || tables_of(self.block, operand) & self.nullable == 0)
     }
 
     /// The truth of a column's comparison with itself for all rows, where it is the same for all; `negated`: below NOT.
@@ -221,12 +214,12 @@ impl Binder<'_> {
             ExpressionKind::Function(call) if call.definition.name == "isnull" => &call.arguments[0],
             _ => return Ok(None),
         };
-        let session = self.input.context.session();
+        let session = self.context.session();
         let (finds, id) = (session.auto_is_null(), session.last_insert_id());
         if !finds || tree.is_some_and(joins_on_condition) || !self.is_auto_increment(operand) {
             return Ok(None);
         }
-        self.volatile = true;
+        *self.volatile = true;
         if id == 0 {
             return Ok(None);
         }
@@ -235,7 +228,7 @@ impl Binder<'_> {
     }
 
     fn is_auto_increment(&mut self, operand: &Expression) -> bool {
-        let block = self.block();
+        let block = &*self.block;
         let Some((table, column)) = block.place(operand) else { return false };
         match &block.tables[table].source {
             // That of a table behind an outer join may be NULL.
@@ -260,9 +253,9 @@ impl Binder<'_> {
         let left_passes = self.settle_joins(left, optional)?;
         let right_passes = self.settle_joins(right, optional || *outer)?;
         let place = if optional || *outer { Settling::OuterJoin } else { Settling::InnerJoin };
-        let before = std::mem::replace(&mut self.settling, place);
+        let before = std::mem::replace(&mut self.place, place);
         let settled = self.settled(std::mem::take(conditions));
-        self.settling = before;
+        self.place = before;
         *conditions = settled?;
         let joins = right_passes && !conditions.iter().any(is_never);
         Ok(left_passes && (*outer || joins))
@@ -288,7 +281,8 @@ impl Binder<'_> {
     fn compute_constants_once(&mut self, condition: &mut Expression) {
         condition.for_each_child_mut(&mut |part| {
             if part.computes() && is_known(part) {
-                let site = self.site();
+                let site = *self.sites;
+                *self.sites += 1;
                 let constant = std::mem::replace(part, Expression::null());
                 *part = constant.once(site);
             } else {
@@ -304,9 +298,9 @@ impl Binder<'_> {
                 ExpressionKind::And(terms) => self.check_constants(terms, false)?,
                 ExpressionKind::Or(terms) => self.check_constants(terms, true)?,
                 _ if is_known(term) => {
-                    let before = self.input.context.diagnostics().clone();
+                    let before = self.context.diagnostics().clone();
                     let truth = self.constant_truth(term.clone())?;
-                    *self.input.context.diagnostics() = before;
+                    *self.context.diagnostics() = before;
                     if is_never(&truth) { Some(false) } else { is_always(&truth).then_some(true) }
                 }
                 _ => None,
@@ -321,10 +315,10 @@ impl Binder<'_> {
     /// Whether WHERE asks a column of dates for NULL that is declared without: it means the zero date.
     fn finds_zero_date(&mut self, operand: &Expression) -> bool {
         let is_date = matches!(operand.result.kind(), TypeKind::Date | TypeKind::DateTime);
-        if self.settling != Settling::Where || !is_date {
+        if self.place != Settling::Where || !is_date {
             return false;
         }
-        let block = &*self.block();
+        let block = &*self.block;
         let Some((table, column)) = block.place(operand) else { return false };
         match &block.tables[table].source {
             Source::Base(table) => {
@@ -351,7 +345,7 @@ impl Binder<'_> {
             return self.constant_truth(condition);
         }
         // Below ON of an outer join MySQL does not look at columns compared with themselves.
-        let is_open = self.settling != Settling::OuterJoin;
+        let is_open = self.place != Settling::OuterJoin;
         let known = match &condition.kind {
             ExpressionKind::Compare(comparison) if is_open => self
                 .compared_with_itself(comparison, false)
@@ -365,12 +359,12 @@ impl Binder<'_> {
                 return self.is_zero_date(condition);
             }
             // The keys of WITH ROLLUP may be NULL: MySQL does not look whether a column may.
-            ExpressionKind::IsNull(operand) if !self.block().rollup => {
+            ExpressionKind::IsNull(operand) if !self.block.rollup => {
                 self.is_never_null(operand).then_some(false)
             }
             _ => None,
         };
-        if let Some(truth) = known.filter(|_| self.input.context.rules().has(Rule::KnownConditions)) {
+        if let Some(truth) = known.filter(|_| self.context.rules().has(Rule::KnownConditions)) {
             return Ok(Expression::boolean(truth));
         }
         match condition.kind {
@@ -382,12 +376,12 @@ impl Binder<'_> {
 
     fn settled_or(&mut self, terms: Vec<Expression>) -> SqlResult<Expression> {
         // The zero date is looked for by a condition of its own only.
-        let before = self.settling;
+        let before = self.place;
         if before == Settling::Where {
-            self.settling = Settling::InnerJoin;
+            self.place = Settling::InnerJoin;
         }
         let settled = self.settled_terms(terms);
-        self.settling = before;
+        self.place = before;
         settled
     }
 
@@ -409,7 +403,7 @@ impl Binder<'_> {
     /// does not one of parameters that reports nothing, which stays as it is.
     fn constant_truth(&mut self, condition: Expression) -> SqlResult<Expression> {
         let escalates = self.escalates;
-        let context = &mut *self.input.context;
+        let context = &mut *self.context;
         let before = context.diagnostics().clone();
         context.diagnostics().escalate(escalates);
         let truth = condition.truth(RowRef::EMPTY, context);
@@ -418,13 +412,13 @@ impl Binder<'_> {
         let silent = truth.is_ok() && raised.is_none() && context.diagnostics().count() == before.count();
         if silent && condition.any(&|part| matches!(part.kind, ExpressionKind::Parameter(_))) {
             // Other texts may end the statement.
-            self.volatile |= escalates && condition.any(&is_text_parameter);
+            *self.volatile |= escalates && condition.any(&is_text_parameter);
             return Ok(condition);
         }
         if !silent {
-            self.volatile = true;
-            if !self.input.runs {
-                *self.input.context.diagnostics() = before;
+            *self.volatile = true;
+            if !self.runs {
+                *self.context.diagnostics() = before;
                 return Ok(condition);
             }
         }
@@ -436,27 +430,5 @@ impl Binder<'_> {
 }
 
 fn is_text_parameter(part: &Expression) -> bool {
-    matches!(part.kind, ExpressionKind::Parameter(_)) && part.result.class() == ::expression::TypeClass::Text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ComparisonOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-
-    #[test]
-    fn a_comparison_is_decided_where_all_values_agree() {
-        let unsigned = ColumnType { unsigned: true, ..ColumnType::new(TypeKind::TinyInt) };
-        for (column, values) in [(ColumnType::new(TypeKind::TinyInt), -128..=127), (unsigned, 0..=255)] {
-            for operator in [Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual] {
-                for number in -300..300_i64 {
-                    let mut truths = values.clone().map(|value: i64| operator.holds(value.cmp(&number)));
-                    let first = truths.next();
-                    let agreed = first.filter(|first| truths.all(|truth| truth == *first));
-                    let found = decided_by_range(operator, &column, &Value::Int(number));
-                    assert_eq!(found, agreed, "{operator:?} {number}");
-                }
-            }
-        }
-    }
+    matches!(part.kind, ExpressionKind::Parameter(_)) && part.result.class() == expression::TypeClass::Text
 }

@@ -1,10 +1,10 @@
 //! Columns that conditions set equal to constants. MySQL puts the constant in the column's place in the other conditions;
 //! where one of them cannot hold then, no row is looked for. Main type: [`Equalities`].
 
-use super::Binder;
-use ::expression::operators::{ComparisonMode, ComparisonOperator};
-use ::expression::{Expression, ExpressionKind, TypeClass};
+use expression::operators::{ComparisonMode, ComparisonOperator};
+use expression::{BuildFacts, Expression, ExpressionKind, TypeClass};
 use optimizer::{JoinTree, fails, implied_by_subqueries, is_known};
+use plan::{PlanningSurroundings, SubqueryPlan};
 use values::temporal::{self, Date};
 use values::{ColumnType, Value};
 
@@ -241,27 +241,40 @@ fn inner_conditions(tree: &JoinTree, found: &mut Vec<Expression>) {
     }
 }
 
-impl Binder<'_> {
-    /// Whether the conditions of WHERE and of the inner joins contradict each other. Those of an outer join become FALSE if a
-    /// column would have to equal two constants.
-    pub(super) fn settle_contradictions(&mut self, tree: &mut JoinTree, conditions: &[Expression]) -> bool {
-        let mut all = conditions.to_vec();
-        all.extend(implied_by_subqueries(&self.subqueries, self.facts, conditions));
-        inner_conditions(tree, &mut all);
-        let is_join = matches!(tree, JoinTree::Join { .. });
-        if all.len() < 2 && !is_join {
-            return false;
-        }
-        if self.contradicts(&mut Equalities::default(), &all) {
-            return true;
-        }
-        let mut equalities = Equalities::default();
-        if is_join && !self.conflicts(&mut equalities, &all, false) {
-            self.settle_outer_conflicts(tree, &equalities);
-        }
-        false
+/// Whether the conditions of WHERE and of the inner joins contradict each other. Those of an outer join become FALSE if a
+/// column would have to equal two constants.
+pub(super) fn settle_contradictions(
+    tree: &mut JoinTree,
+    conditions: &[Expression],
+    subqueries: &[SubqueryPlan],
+    facts: BuildFacts,
+    context: &mut dyn PlanningSurroundings,
+) -> bool {
+    let mut all = conditions.to_vec();
+    all.extend(implied_by_subqueries(subqueries, facts, conditions));
+    inner_conditions(tree, &mut all);
+    let is_join = matches!(tree, JoinTree::Join { .. });
+    if all.len() < 2 && !is_join {
+        return false;
     }
+    let mut constants = Constants { facts, context };
+    if constants.contradicts(&mut Equalities::default(), &all) {
+        return true;
+    }
+    let mut equalities = Equalities::default();
+    if is_join && !constants.conflicts(&mut equalities, &all, false) {
+        constants.settle_outer_conflicts(tree, &equalities);
+    }
+    false
+}
 
+/// Compares constants.
+struct Constants<'a> {
+    facts: BuildFacts,
+    context: &'a mut dyn PlanningSurroundings,
+}
+
+impl Constants<'_> {
     fn settle_outer_conflicts(&mut self, tree: &mut JoinTree, inherited: &Equalities) {
         let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return };
         self.settle_outer_conflicts(left, inherited);
@@ -276,7 +289,7 @@ impl Binder<'_> {
             [only] => inherited.substituted(only),
             _ => None,
         };
-        let fails = alone.is_some_and(|known| fails(&known, self.input.context));
+        let fails = alone.is_some_and(|known| fails(&known, self.context));
         if fails || self.conflicts(&mut equalities, &all, false) {
             *conditions = vec![Expression::boolean(false)];
         } else {
@@ -290,7 +303,7 @@ impl Binder<'_> {
         for pair in conditions.iter().filter_map(|condition| equality(condition, null_safe)) {
             if let Some((known, constant)) = equalities.add(&pair) {
                 let equal = Expression::compare(ComparisonOperator::Equal, known, constant, self.facts);
-                if equal.is_ok_and(|equal| fails(&equal, self.input.context)) {
+                if equal.is_ok_and(|equal| fails(&equal, self.context)) {
                     return true;
                 }
             }
@@ -305,7 +318,7 @@ impl Binder<'_> {
                 ExpressionKind::Or(terms) => {
                     terms.iter().all(|term| self.contradicts(&mut equalities.clone(), terms_of(term)))
                 }
-                _ => equalities.substituted(condition).is_some_and(|known| fails(&known, self.input.context)),
+                _ => equalities.substituted(condition).is_some_and(|known| fails(&known, self.context)),
             })
     }
 }

@@ -1,0 +1,50 @@
+//! What a statement changes, as far as its queries must know. Main type: [`Changes`].
+
+use engine::Table;
+use errors::SqlError;
+use optimizer::BoundTable;
+use stdx::ids::TableId;
+
+/// The tables whose rows a statement changes, and how strictly.
+#[derive(Default)]
+pub(crate) struct Changes {
+    /// Tables that the statement changes: its subqueries may not read them.
+    pub tables: Vec<ChangedTable>,
+    /// For INSERT .. SELECT .. ON DUPLICATE KEY UPDATE.
+    pub source: SelectSource,
+    /// The error of a statement that reads a table in a subquery whose rows it changes. It comes after all others that
+    /// binding finds.
+    pub conflict: Option<SqlError>,
+    /// Whether warnings of strict mode end the statement.
+    pub escalates: bool,
+    /// Whether values go into columns.
+    pub stores: bool,
+}
+
+/// A table that the statement changes.
+pub(crate) struct ChangedTable {
+    pub id: TableId,
+    /// The name by which the statement changes it.
+    pub name: String,
+    /// Whether subqueries may read it under another name: INSERT evaluates them before it stores the row.
+    pub by_name: bool,
+}
+
+/// What ON DUPLICATE KEY UPDATE sees of the SELECT whose rows are inserted.
+#[derive(Default)]
+pub(crate) struct SelectSource {
+    /// Whether the SELECT that is bound next at the top is one.
+    pub wanted: bool,
+    /// Its tables, and the columns that unqualified names find, once it is bound. Nothing if it groups.
+    pub tables: Vec<BoundTable>,
+    pub visible: Vec<(usize, usize)>,
+    /// Columns of its tables that it hands on behind its result columns.
+    pub handed_on: Vec<(usize, usize)>,
+}
+
+impl ChangedTable {
+    /// The target of INSERT under its own name.
+    pub fn by_insert(table: &Table, name: &str) -> ChangedTable {
+        ChangedTable { id: table.id(), name: name.to_owned(), by_name: true }
+    }
+}

@@ -1,0 +1,94 @@
+//! Common tables: which are in scope, what is planned of them, and which are recursive. Main type: [`CommonTables`].
+
+use errors::{SqlResult, sql_error};
+use optimizer::Derived;
+use parser::ast;
+use plan::physical::{CommonTableUse, OutputColumn, QueryPlan};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// The common tables of a statement.
+#[derive(Default)]
+pub(crate) struct CommonTables {
+    /// Those that a name may mean, innermost last.
+    pub in_scope: Vec<CommonTable>,
+    /// Those that are named, by number.
+    pub uses: Vec<CommonTableUse>,
+    /// Plans of those that could be read in place and are not, by number.
+    pub planned: HashMap<usize, Arc<QueryPlan>>,
+    /// One for each recursive one.
+    pub recursions: Vec<RecursionScope>,
+}
+
+/// A common table expression that is in scope.
+#[derive(Clone)]
+pub(crate) struct CommonTable {
+    pub name: String,
+    pub columns: Vec<String>,
+    pub query: Arc<ast::Query>,
+    pub recursive: bool,
+    /// While the steps of a recursive one are bound: its number and columns.
+    pub recursion: Option<(usize, Vec<OutputColumn>)>,
+    /// Its plan, once it was used.
+    pub bound: Option<BoundCommonTable>,
+}
+
+/// The plan of a common table, for all who name it.
+#[derive(Clone)]
+pub(crate) struct BoundCommonTable {
+    pub query: Derived,
+    /// Its place in [`Plan::common_tables`](plan::Plan).
+    pub number: usize,
+    /// Number of its block, for EXPLAIN.
+    pub block_number: u32,
+}
+
+/// A recursive table while its query is bound.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecursionScope {
+    /// Uses of the table in the operand that is being bound.
+    pub uses: usize,
+    /// Of these, uses in a subquery or behind an outer join.
+    pub nested_uses: usize,
+    /// Depth of the operand's query block.
+    pub depth: usize,
+}
+
+impl CommonTables {
+    /// Puts the tables of a WITH clause in scope; returns how many were there before. Error 1066.
+    pub fn enter(&mut self, with: Option<&ast::With>) -> SqlResult<usize> {
+        let before = self.in_scope.len();
+        let Some(with) = with else { return Ok(before) };
+        for table in &with.tables {
+            if self.in_scope[before..].iter().any(|known| known.name == table.name) {
+                return Err(sql_error!(ER_NONUNIQ_TABLE, table.name));
+            }
+            self.in_scope.push(CommonTable {
+                name: table.name.clone(),
+                columns: table.columns.clone(),
+                query: Arc::new((*table.query).clone()),
+                recursive: with.recursive,
+                recursion: None,
+                bound: None,
+            });
+        }
+        Ok(before)
+    }
+
+    /// Leaves the query of a WITH clause, before which so many tables were in scope.
+    pub fn leave(&mut self, before: usize) {
+        self.in_scope.truncate(before);
+    }
+
+    /// The number of a recursive table whose query is bound now.
+    pub fn open_recursion(&mut self) -> usize {
+        self.recursions.push(RecursionScope::default());
+        self.recursions.len() - 1
+    }
+
+    /// The name of the recursive table of that number.
+    pub fn recursion_name(&self, id: usize) -> Option<&str> {
+        let is_it = |known: &&CommonTable| known.recursion.as_ref().is_some_and(|(own, _)| *own == id);
+        self.in_scope.iter().find(is_it).map(|known| known.name.as_str())
+    }
+}

@@ -1,0 +1,213 @@
+//! From a bound SELECT to its plan: first the rewrites, then `lower.rs`. Binding plans queries within a statement by it, because
+//! what stands around a subquery depends on how its rows are found. Main functions: [`plan_select`], [`plan_derived`].
+
+use crate::bind::Binder;
+use crate::lower::{Lowered, lower};
+use crate::rewrite::{
+    Pushdown, Settler, Settling, factor_alternatives, factor_joins, groups_silently, is_joinable, keep_times,
+    take_in_derived, takes_conditions,
+};
+use errors::SqlResult;
+use expression::{Expression, SubqueryUse};
+use optimizer::{Block, Derived, JoinTree, LogicalSelect, OpenSelect, Source};
+use plan::Rule;
+use plan::physical::QueryPlan;
+use std::sync::Arc;
+
+/// Chooses how a bound SELECT is done.
+pub(crate) fn plan_select(binder: &mut Binder<'_>, open: OpenSelect) -> SqlResult<QueryPlan> {
+    plan_select_and(binder, open, &|_, _| ()).map(|(plan, ())| plan)
+}
+
+/// The same for the query that an expression asks, and what it asks for before it is chosen how it is found, if its tables or its
+/// rows may be joined.
+pub(crate) fn plan_asked(
+    binder: &mut Binder<'_>,
+    open: OpenSelect,
+    wanted: SubqueryUse,
+) -> SqlResult<(QueryPlan, Option<Arc<OpenSelect>>)> {
+    let last_block = open.last_block;
+    plan_select_and(binder, open, &|block, select| {
+        let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
+        let is_taken = is_joinable(select) || wanted == SubqueryUse::In && groups_silently(select, block);
+        is_taken.then(|| Arc::new(copy()))
+    })
+}
+
+/// Plans a SELECT; `take` is given it once it is settled, before it is chosen how it is done.
+fn plan_select_and<T>(
+    binder: &mut Binder<'_>,
+    open: OpenSelect,
+    take: &dyn Fn(&Block, &LogicalSelect) -> T,
+) -> SqlResult<(QueryPlan, T)> {
+    let OpenSelect { block, mut select, last_block } = open;
+    let select_type = select.select_type;
+    binder.blocks.push(block);
+    // Other blocks may have been bound since.
+    let bound = std::mem::replace(&mut binder.block_number, last_block);
+    let lowered = settle_select(binder, &mut select).and_then(|()| {
+        let taken = take(binder.block(), &select);
+        Ok((lower(binder, select)?, taken))
+    });
+    binder.block_number = bound;
+    let block = binder.blocks.pop().unwrap_or_default();
+    let (lowered, taken) = lowered?;
+    let Lowered { node: root, columns, mut explain, rows } = lowered;
+    let dependent = !block.outer.is_empty();
+    for row in &mut explain {
+        row.id = Some(block.number);
+        row.select_type = match (select_type, dependent) {
+            ("SUBQUERY", true) => "DEPENDENT SUBQUERY",
+            (other, _) => other,
+        };
+    }
+    binder.explain.extend(explain.iter().cloned());
+    let (outer, dependence, is_empty) = (block.outer, block.dependence, block.known.has_no_keys);
+    Ok((QueryPlan { root, columns, outer, explain, rows, dependence, is_empty }, taken))
+}
+
+/// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,
+/// all uses of which share it.
+pub(crate) fn plan_derived(
+    binder: &mut Binder<'_>,
+    query: Derived,
+    common: Option<usize>,
+) -> SqlResult<Arc<QueryPlan>> {
+    let open = match query {
+        Derived::Planned(plan) => return Ok(plan),
+        Derived::Open(open) => open,
+    };
+    if let Some(plan) = common.and_then(|number| binder.common_tables.planned.get(&number)) {
+        return Ok(plan.clone());
+    }
+    let around = std::mem::take(&mut binder.blocks);
+    let plan = plan_select(binder, Arc::unwrap_or_clone(open));
+    binder.blocks = around;
+    let plan = Arc::new(plan?);
+    if let Some(number) = common {
+        binder.common_tables.planned.insert(number, plan.clone());
+    }
+    Ok(plan)
+}
+
+/// Keeps the SELECTs of a query in FROM, if conditions may go into them.
+pub(crate) fn keep_pushable(
+    binder: &mut Binder<'_>,
+    plan: Arc<QueryPlan>,
+    selects: Option<Vec<OpenSelect>>,
+) -> Arc<QueryPlan> {
+    if let Some(selects) = selects.filter(|selects| takes_conditions(selects)) {
+        binder.derived.pushable.push((plan.clone(), Arc::new(selects)));
+    }
+    plan
+}
+
+/// Brings FROM and the conditions of WHERE and of joins to the form in which they are planned.
+fn settle_select(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResult<()> {
+    let rules = binder.rules();
+    binder.block();
+    if let Some(block) = binder.blocks.last_mut() {
+        take_in_derived(rules, block, &mut binder.common_tables.uses, select);
+    }
+    plan_open_tables(binder)?;
+    let mut conditions = std::mem::take(&mut select.conditions);
+    if rules.has(Rule::OrFactoring) {
+        conditions = factor_alternatives(binder.block(), conditions);
+        if let Some(tree) = &mut select.tree {
+            factor_joins(binder.block(), tree);
+        }
+    }
+    select.conditions = settled_from(binder, select.tree.as_mut(), conditions)?;
+    keep_times_of_rows(binder, select);
+    push_into_derived(binder, select)
+}
+
+/// The conditions of a statement that changes rows, in the form in which they are planned.
+pub(crate) fn settle_change(
+    binder: &mut Binder<'_>,
+    mut tree: Option<&mut JoinTree>,
+    conditions: Vec<Expression>,
+) -> SqlResult<Vec<Expression>> {
+    plan_open_tables(binder)?;
+    let mut conditions = settled_from(binder, tree.as_deref_mut(), conditions)?;
+    keep_times(&mut binder.survey(), tree, &mut conditions, &mut []);
+    Ok(conditions)
+}
+
+/// Plans what is left of open queries in FROM.
+fn plan_open_tables(binder: &mut Binder<'_>) -> SqlResult<()> {
+    for number in 0..binder.block().tables.len() {
+        let Source::Derived(query, common) = &binder.block().tables[number].source else { continue };
+        let (query, common) = (query.clone(), *common);
+        let plan = plan_derived(binder, query, common)?;
+        binder.block().tables[number].source = Source::Derived(Derived::Planned(plan), common);
+    }
+    Ok(())
+}
+
+fn settled_from(
+    binder: &mut Binder<'_>,
+    tree: Option<&mut JoinTree>,
+    conditions: Vec<Expression>,
+) -> SqlResult<Vec<Expression>> {
+    binder.block();
+    let last = binder.blocks.len() - 1;
+    let mut settler = Settler {
+        block: &mut binder.blocks[last],
+        context: &mut *binder.input.context,
+        subqueries: &binder.subqueries.plans,
+        facts: binder.facts,
+        escalates: binder.changes.escalates,
+        runs: binder.input.runs,
+        volatile: &mut binder.nature.volatile,
+        sites: &mut binder.sites,
+        place: Settling::Where,
+        nullable: 0,
+    };
+    settler.settled_from(tree, conditions)
+}
+
+/// [`keep_times`] in all that is over rows.
+fn keep_times_of_rows(binder: &mut Binder<'_>, select: &mut LogicalSelect) {
+    let mut keys = std::mem::take(&mut binder.block().group_keys);
+    let mut aggregates = std::mem::take(&mut binder.block().aggregates);
+    let arguments = aggregates.iter_mut().flat_map(|call| &mut call.arguments);
+    let mut others: Vec<&mut Expression> = keys.iter_mut().chain(arguments).collect();
+    if !select.groups {
+        others.extend(select.items.iter_mut().map(|item| &mut item.expression));
+        others.extend(select.order.iter_mut().map(|key| &mut key.expression));
+    }
+    keep_times(&mut binder.survey(), select.tree.as_mut(), &mut select.conditions, &mut others);
+    binder.block().group_keys = keys;
+    binder.block().aggregates = aggregates;
+}
+
+/// Puts conditions of the block on top of the stack into the queries in FROM that they are about, which are planned again.
+fn push_into_derived(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResult<()> {
+    if binder.derived.pushable.is_empty() {
+        return Ok(());
+    }
+    let Some(pushdown) = Pushdown::of(binder.rules(), select) else { return Ok(()) };
+    let mut left: Vec<usize> = Vec::new();
+    for number in 0..binder.block().tables.len() {
+        let (uses, pushable) = (&binder.common_tables.uses, &binder.derived.pushable);
+        let Some(block) = binder.blocks.last() else { continue };
+        let Some(mut pushed) = pushdown.of_table(block, number, uses, pushable) else { continue };
+        let around = std::mem::take(&mut binder.blocks);
+        let plans = plan_again(binder, std::mem::take(&mut pushed.selects));
+        binder.blocks = around;
+        left.extend(pushed.take_in(binder.block(), plans?));
+    }
+    let mut at = 0..;
+    select.conditions.retain(|_| at.next().is_none_or(|at| !left.contains(&at)));
+    Ok(())
+}
+
+fn plan_again(binder: &mut Binder<'_>, selects: Vec<OpenSelect>) -> SqlResult<Vec<QueryPlan>> {
+    let mut plans = Vec::with_capacity(selects.len());
+    for open in selects {
+        binder.explain.retain(|row| row.id != Some(open.block.number));
+        plans.push(plan_select(binder, open)?);
+    }
+    Ok(plans)
+}
