@@ -106,11 +106,9 @@ impl Head {
     /// None if the bytes are too short.
     #[inline]
     pub fn parse(value: &[u8]) -> Option<Head> {
-        let head = value.first_chunk::<SECONDARY_HEADER_BYTES>()?;
-        let mut writer = [0; 8];
-        writer[..FLAGS_AT].copy_from_slice(&head[..FLAGS_AT]);
-        let writer = TransactionId(u64::from_le_bytes(writer));
-        Some(Head { writer, deleted: head[FLAGS_AT] & DELETED != 0 })
+        let [w0, w1, w2, w3, w4, w5, flags] = *value.first_chunk::<SECONDARY_HEADER_BYTES>()?;
+        let writer = TransactionId(u64::from_le_bytes([w0, w1, w2, w3, w4, w5, 0, 0]));
+        Some(Head { writer, deleted: flags & DELETED != 0 })
     }
 }
 
@@ -134,10 +132,9 @@ impl<'a> Entry<'a> {
     /// Where a clustered entry leads.
     #[inline]
     pub fn undo_address(&self) -> UndoAddress {
-        let mut number = [0; 8];
         let bytes = &self.value[SECONDARY_HEADER_BYTES..CLUSTERED_HEADER_BYTES];
-        number[..UNDO_ADDRESS_BYTES].copy_from_slice(bytes);
-        UndoAddress { after_position: u64::from_le_bytes(number), head_only: self.flags & HEAD_ONLY != 0 }
+        let number = bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        UndoAddress { after_position: number, head_only: self.flags & HEAD_ONLY != 0 }
     }
 
     /// The flags that a delete mark leaves as they are: they tell how the row is to be read.
@@ -244,10 +241,8 @@ pub fn is_live(value: &[u8]) -> bool {
 /// The header of a secondary entry.
 #[inline]
 pub fn secondary_header(writer: TransactionId, deleted: bool) -> [u8; SECONDARY_HEADER_BYTES] {
-    let mut header = [0; SECONDARY_HEADER_BYTES];
-    header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
-    header[FLAGS_AT] = if deleted { DELETED } else { 0 };
-    header
+    let [w0, w1, w2, w3, w4, w5, ..] = writer.0.to_le_bytes();
+    [w0, w1, w2, w3, w4, w5, if deleted { DELETED } else { 0 }]
 }
 
 /// The header of a clustered entry. `flags` are those for which the address does not speak.
@@ -257,12 +252,10 @@ pub fn clustered_header(
     flags: u8,
     address: UndoAddress,
 ) -> [u8; CLUSTERED_HEADER_BYTES] {
-    let mut header = [0; CLUSTERED_HEADER_BYTES];
-    header[..FLAGS_AT].copy_from_slice(&writer.0.to_le_bytes()[..FLAGS_AT]);
-    header[FLAGS_AT] = flags | if address.head_only { HEAD_ONLY } else { 0 };
-    let number = address.after_position.to_le_bytes();
-    header[SECONDARY_HEADER_BYTES..].copy_from_slice(&number[..UNDO_ADDRESS_BYTES]);
-    header
+    let [w0, w1, w2, w3, w4, w5, ..] = writer.0.to_le_bytes();
+    let flags = flags | if address.head_only { HEAD_ONLY } else { 0 };
+    let [a0, a1, a2, a3, a4, ..] = address.after_position.to_le_bytes();
+    [w0, w1, w2, w3, w4, w5, flags, a0, a1, a2, a3, a4]
 }
 
 #[cfg(test)]
