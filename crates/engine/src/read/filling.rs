@@ -31,6 +31,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Adds a row whose key `write_key` appends.
+    #[inline]
     pub(crate) fn push(
         &mut self,
         batch: &mut RowBatch,
