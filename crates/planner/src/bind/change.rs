@@ -465,7 +465,8 @@ impl Binder<'_> {
         let limit = limit.map(|count| RowLimit { count: Some(count), offset: None });
         let conditions = settle_change(self, tree.as_mut(), conditions)?;
         self.subqueries.ask_first(self.blocks.len(), conditions.iter());
-        let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
+        let rows_wanted = limit.as_ref().map(|_| 10.0);
+        let goal = JoinGoal { order: keys.clone(), rows_wanted, ..JoinGoal::default() };
         let Joined { node, ordered, mut explain, first, .. } =
             plan_joins(&mut self.optimizer(), tree, conditions, Vec::new(), goal, false)?;
         let number = self.block().number;
