@@ -185,10 +185,20 @@ impl Binder<'_> {
                 }
             },
             (AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::First, Some(argument)) => {
-                argument.clone().nullable()
+                let mut result = argument.clone().nullable();
+                let shown = arguments.first().and_then(|argument| self.shown_width(argument));
+                result.column_type.length = shown.or(result.column_type.length);
+                result
             }
             (_, None) => return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE)),
         })
+    }
+
+    /// Display width of a column that a temporary table keeps: its least and its greatest value have it too.
+    fn shown_width(&self, argument: &Expression) -> Option<u32> {
+        let block = self.blocks.last()?;
+        let (table, column) = block.place(argument)?;
+        block.tables[table].columns.get(column)?.shown_width
     }
 
     /// The type of GROUP_CONCAT, whose arguments are brought to one character set.
