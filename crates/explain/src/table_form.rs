@@ -11,9 +11,17 @@ use wire::result::{ResultColumn, ResultSink};
 const NOT_NULL: u16 = 1;
 /// Characters that MySQL declares for the text of EXPLAIN FORMAT=TREE, however long it is.
 const TREE_CHARACTERS: u32 = 78;
+/// Characters of the column of partitions.
+const PARTITIONS_CHARACTERS: u32 = 1_579_008;
 
 fn text(name: &str, characters: u32) -> ResultColumn {
     column(name, ColumnType::varchar(characters, CollationId::UTF8MB4_0900_AI_CI))
+}
+
+/// The type of the names of partitions, of which MySQL declares room for the most.
+fn partitions() -> ColumnType {
+    let names = ColumnType::varchar(PARTITIONS_CHARACTERS, CollationId::UTF8MB4_0900_AI_CI);
+    ColumnType { kind: TypeKind::MediumText, ..names }
 }
 
 fn column(name: &str, column_type: ColumnType) -> ResultColumn {
@@ -28,7 +36,7 @@ pub fn send(plan: &Plan, results: CollationId, sink: &mut dyn ResultSink) -> Sql
         not_null(column("id", number(4))),
         not_null(text("select_type", 19)),
         text("table", 64),
-        text("partitions", 64),
+        column("partitions", partitions()),
         text("type", 10),
         text("possible_keys", 4096),
         text("key", 64),

@@ -80,6 +80,9 @@ pub struct BoundColumn {
     pub source: ValueSource,
     /// Whether they are computed as the row is sent.
     pub computed: bool,
+    /// Display width of an integer that a temporary table keeps, where it is shown as it is. What is computed of it counts with
+    /// the width of its type.
+    pub shown_width: Option<u32>,
 }
 
 /// A table of FROM.

@@ -65,6 +65,9 @@ pub fn shown_column(block: &Block, name: &str, expression: &Expression) -> Outpu
         column.origin = table.origin(position);
         column.source = shown.source;
         column.computed = shown.computed;
+        if shown.shown_width.is_some() {
+            column.result.column_type.length = shown.shown_width;
+        }
     }
     column
 }

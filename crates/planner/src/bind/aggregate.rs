@@ -57,7 +57,11 @@ fn finish_aggregate(
     if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum) {
         arguments.iter_mut().for_each(member_as_text);
     }
-    let result = aggregate_type(binder.facts, concatenated_bytes_max(binder), kind, &mut arguments)?;
+    let mut result = aggregate_type(binder.facts, concatenated_bytes_max(binder), kind, &mut arguments)?;
+    if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum | AggregateKind::First) {
+        let shown = arguments.first().and_then(|argument| shown_width(binder.block(), argument));
+        result.column_type.length = shown.or(result.column_type.length);
+    }
     let separator = call.separator.clone().unwrap_or_else(|| b",".to_vec());
     let separator = ::expression::text::convert(separator, binder.facts.connection, result.collation());
     let distinct = call.distinct && !matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum);
@@ -184,6 +188,12 @@ fn aggregate_type(
         }
         (_, None) => return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE)),
     })
+}
+
+/// Display width of a column that a temporary table keeps: its least and its greatest value have it too.
+fn shown_width(block: &Block, argument: &Expression) -> Option<u32> {
+    let (table, column) = block.place(argument)?;
+    block.tables[table].columns.get(column)?.shown_width
 }
 
 /// The type of GROUP_CONCAT, whose arguments are brought to one character set; `longest`: in bytes, as group_concat_max_len says.

@@ -9,6 +9,7 @@ use optimizer::{Block, BoundColumn, BoundTable};
 use parser::ast;
 use plan::physical::{ColumnOrigin, OriginPath, OutputColumn};
 use std::sync::Arc;
+use values::ColumnType;
 
 pub(super) fn table_matches(table: &BoundTable, reference: &ast::ColumnReference) -> bool {
     let Some(wanted) = &reference.table else { return true };
@@ -71,8 +72,18 @@ pub(crate) fn table_columns(definition: &TableDefinition) -> Vec<BoundColumn> {
         origin: None,
         source: ValueSource::Column,
         computed: false,
+        shown_width: None,
     };
     definition.columns.iter().map(bound).collect()
+}
+
+/// Leaves an integer the width of its type; the width that it had, if that was smaller.
+fn take_width(column_type: &mut ColumnType) -> Option<u32> {
+    if !column_type.kind.is_integer() {
+        return None;
+    }
+    let widest = ColumnType::integer(column_type.kind, column_type.unsigned).display_characters();
+    column_type.length.take_if(|width| *width < widest)
 }
 
 /// The columns of a subquery in FROM. They hold their collation as stored columns do. Those of a subquery whose
@@ -87,6 +98,8 @@ pub(crate) fn derived_columns(
     for (position, column) in columns.iter().enumerate() {
         let column = if kept { column.clone().into_temporary() } else { column.clone() };
         let name = names.get(position).unwrap_or(&column.name).clone();
+        let is_of_temporary = |origin: &ColumnOrigin| origin.original_table.is_empty();
+        let was_kept = kept || column.origin.as_ref().is_some_and(is_of_temporary);
         let origin = match column.origin {
             Some(origin) => {
                 let column = if names.is_empty() { origin.column } else { name.clone() };
@@ -98,13 +111,16 @@ pub(crate) fn derived_columns(
             }
             None => ColumnOrigin::temporary(alias, &name),
         };
+        let mut column_type = column.result.column_type;
+        let shown_width = if was_kept { take_width(&mut column_type) } else { None };
         bound.push(BoundColumn {
             name,
-            result: ResultType::column(column.result.column_type, column.result.nullable),
+            result: ResultType::column(column_type, column.result.nullable),
             invisible: false,
             origin: Some(origin),
             source: column.source,
             computed: column.computed,
+            shown_width,
         });
     }
     bound
