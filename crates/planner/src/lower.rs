@@ -124,6 +124,9 @@ impl Binder<'_> {
         self.take_in_derived(select)?;
         let conditions = std::mem::take(&mut select.conditions);
         let conditions = self.factor_alternatives(conditions);
+        if let Some(tree) = &mut select.tree {
+            self.factor_joins(tree);
+        }
         select.conditions = self.settled_from(select.tree.as_mut(), conditions)?;
         self.keep_times_of_rows(select);
         self.push_into_derived(select)

@@ -5,7 +5,7 @@
 use crate::bind::Binder;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind};
-use optimizer::{Block, conjuncts, tables_of};
+use optimizer::{Block, JoinTree, conjuncts, tables_of};
 use plan::Rule;
 
 /// Most alternatives that are looked at.
@@ -19,6 +19,14 @@ impl Binder<'_> {
         }
         let block = &*self.block();
         conditions.into_iter().flat_map(|condition| factored(block, condition)).collect()
+    }
+
+    /// The same for the conditions of joins.
+    pub(crate) fn factor_joins(&mut self, tree: &mut JoinTree) {
+        let JoinTree::Join { left, right, conditions, .. } = tree else { return };
+        *conditions = self.factor_alternatives(std::mem::take(conditions));
+        self.factor_joins(left);
+        self.factor_joins(right);
     }
 }
 
