@@ -45,9 +45,12 @@ pub struct Distribution {
 /// What a sample of an index shows.
 #[derive(Debug, Default)]
 struct Sample {
-    entries: u64,
-    /// Per number of parts: how many entries differ from the one before in these parts.
+    /// Entries that have one before them in their leaf.
+    followers: u64,
+    /// Per number of parts: how many of these differ from the one before in these parts.
     changes: Vec<u64>,
+    /// The same of all entries: the first one of a leaf is compared with the last one of the sampled leaf before.
+    seen: Vec<u64>,
     /// Whether every leaf was read.
     whole: bool,
 }
@@ -99,7 +102,7 @@ impl Engine {
     pub fn few_values(&self, table: &Arc<Table>, index: usize) -> Option<u64> {
         table.check_usable().ok()?;
         let sample = self.sample(table.index(index).ok()?).ok().filter(|sample| sample.whole)?;
-        sample.changes.first().copied()
+        sample.seen.first().copied()
     }
 
     /// Estimated number of entries in a range: two descents, no scan.
@@ -156,22 +159,25 @@ impl Engine {
     fn sample(&self, index: &Index) -> EngineResult<Sample> {
         let parts = index.key_columns.len();
         let ranges = index.tree.partition(&self.inner.pool, &CursorRange::all(), SAMPLE_LEAVES)?;
+        let whole = ranges.len() < SAMPLE_LEAVES;
         let mut sample =
-            Sample { changes: vec![0; parts], whole: ranges.len() < SAMPLE_LEAVES, ..Sample::default() };
+            Sample { changes: vec![0; parts], seen: vec![0; parts], whole, ..Sample::default() };
         let mut previous = Vec::new();
         for range in ranges {
             let mut cursor = Cursor::new(range, Direction::Forward);
             loop {
                 let result = cursor.next_leaf(&index.tree, &self.inner.pool, |leaf| {
                     let mut read = || {
+                        let mut follows = false;
                         for at in 0..leaf.len() {
                             if parse_head(leaf.entry(at)?.1)?.deleted {
                                 continue;
                             }
                             let mut key = Vec::new();
                             leaf.key_into(at, &mut key)?;
-                            sample.add(index, &previous, &key)?;
+                            sample.add(index, &previous, &key, follows)?;
                             previous = key;
+                            follows = true;
                         }
                         Ok::<(), EngineError>(())
                     };
@@ -191,38 +197,37 @@ impl Engine {
 }
 
 impl Sample {
-    fn add(&mut self, index: &Index, previous: &[u8], key: &[u8]) -> EngineResult<()> {
-        self.entries += 1;
+    fn add(&mut self, index: &Index, previous: &[u8], key: &[u8], follows: bool) -> EngineResult<()> {
+        self.followers += u64::from(follows);
         let same = previous.iter().zip(key).take_while(|(a, b)| a == b).count();
-        for (part, changes) in self.changes.iter_mut().enumerate() {
+        for (part, (changes, seen)) in self.changes.iter_mut().zip(&mut self.seen).enumerate() {
             let bytes = index
                 .own_prefix_bytes(key, part + 1)
                 .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", index.id())))?;
             // The key begins with the same parts exactly if it agrees with the one before that far.
-            *changes += u64::from(same < bytes);
+            let differs = u64::from(same < bytes);
+            *seen += differs;
+            *changes += if follows { differs } else { 0 };
         }
         Ok(())
     }
 }
 
-/// Distinct values of the whole index from those of a sample.
+/// Distinct values of the whole index from those of a sample. Where values fill whole leaves, that two sampled leaves differ says
+/// nothing of those between them: only what changes within leaves stands for the rest. There are at least as many as were seen.
 fn extrapolate(index: &Index, sample: &Sample, rows: u64) -> Vec<u64> {
     let parts = sample.changes.len();
-    sample
-        .changes
-        .iter()
-        .enumerate()
-        .map(|(part, changes)| {
-            if index.unique && part + 1 == parts {
-                return rows;
-            }
-            if sample.whole || sample.entries == 0 {
-                return *changes;
-            }
-            let share = *changes as f64 / sample.entries as f64;
-            ((share * rows as f64).round() as u64).clamp(1, rows.max(1))
-        })
-        .collect()
+    let counted = sample.changes.iter().zip(&sample.seen).enumerate().map(|(part, (changes, seen))| {
+        if index.unique && part + 1 == parts {
+            return rows;
+        }
+        if sample.whole || sample.followers == 0 {
+            return *seen;
+        }
+        let share = *changes as f64 / sample.followers as f64;
+        ((share * rows as f64).round() as u64).max(*seen).clamp(1, rows.max(1))
+    });
+    counted.collect()
 }
 
 fn scaled(found: &[u64], rows_then: u64, rows_now: u64) -> Vec<u64> {
