@@ -9,9 +9,8 @@ use engine::{Distribution, Table};
 use expression::{Expression, ExpressionKind};
 use plan::Rule;
 use plan::physical::{AccessPath, KeyCondition, KeyConditions};
-use plan::range::key_ranges;
+use plan::range::estimated_rows;
 use std::sync::Arc;
-use values::RowRef;
 
 /// One way to read a table once, for one row of the tables before it.
 #[derive(Clone, Debug)]
@@ -34,8 +33,6 @@ pub(super) const FETCH_COST: f64 = 2.5;
 pub(super) const COVERING_COST: f64 = 0.5;
 /// Guess for a range whose values are not known yet.
 const UNKNOWN_RANGE_FRACTION: f64 = 0.2;
-/// Ranges that are estimated one by one; the rest is scaled.
-const ESTIMATED_RANGES_MAX: usize = 16;
 
 /// Rows of a table, at least 1.
 pub(crate) fn table_rows(statistics: &Distribution) -> f64 {
@@ -141,13 +138,14 @@ impl Optimizer<'_> {
         let single_row =
             table.indexes()[index].is_unique() && ranges.len() == 1 && ranges.iter().all(points) && whole_key;
         let dependent = depends_on_rows(&ranges);
-        let mut path = path(index, Some(ranges), covering, single_row);
+        let path = path(index, Some(ranges), covering, single_row);
         let rows = if single_row {
             1.0
         } else if dependent {
             self.guessed_rows(statistics, &path)
         } else {
-            self.estimated_rows(table, statistics, &mut path)
+            let known = estimated_rows(self.engine, table, &path, self.context);
+            known.unwrap_or_else(|| self.guessed_rows(statistics, &path))
         };
         let total = table_rows(statistics);
         let rows = rows.clamp(0.1, total);
@@ -159,28 +157,6 @@ impl Optimizer<'_> {
         // A whole unique key is right for a table of any size: it wins over the scan of a small one.
         let cost = if single_row { DESCENT_COST } else { DESCENT_COST + rows * per_row };
         Candidate { path, rows, cost, dependent }
-    }
-
-    /// Rows of ranges whose values are known: asks the index.
-    fn estimated_rows(
-        &mut self,
-        table: &Arc<Table>,
-        statistics: &Distribution,
-        path: &mut AccessPath,
-    ) -> f64 {
-        let warnings = self.context.diagnostics().clone();
-        let ranges = key_ranges(table, path, RowRef::EMPTY, self.context);
-        *self.context.diagnostics() = warnings;
-        let Ok(ranges) = ranges else { return self.guessed_rows(statistics, path) };
-        let asked = ranges.len().min(ESTIMATED_RANGES_MAX);
-        let mut total = 0.0;
-        for range in &ranges[..asked] {
-            match self.engine.estimate_range(table, path.index, range) {
-                Ok(rows) => total += rows as f64,
-                Err(_) => return self.guessed_rows(statistics, path),
-            }
-        }
-        if asked == 0 { 0.1 } else { total * ranges.len() as f64 / asked as f64 }
     }
 
     /// Rows of ranges whose values come from other tables or parameters: by distinct values.
