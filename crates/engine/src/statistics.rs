@@ -1,6 +1,8 @@
 //! Statistics for the optimizer: row counts, distinct prefixes, range estimates, table status. Main type: [`TableStatistics`].
 //! ANALYZE samples each index and stores what it finds in the dictionary; row counts follow by estimates of the tree.
 
+mod column_sample;
+
 use crate::dictionary::{Change, DictionaryStore, StoredStatistics};
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
@@ -9,7 +11,8 @@ use crate::read::KeyRange;
 use crate::tables::{Index, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
-use entry::parse_head;
+use column_sample::ColumnSample;
+use entry::{Entry, EntryKind, RowForm, parse_head};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
 
@@ -33,21 +36,28 @@ pub struct TableStatistics {
     pub distinct: Vec<Vec<u64>>,
 }
 
-/// What of it a planner asks for: no sizes, for which every index would be looked at.
+/// What of it a planner asks for: no sizes of secondary indexes, for which each would be looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Distribution {
     /// Estimated number of rows.
     pub rows: u64,
+    /// Bytes of the clustered index.
+    pub data_bytes: u64,
     /// As in [`TableStatistics`].
     pub distinct: Vec<Vec<u64>>,
+    /// Distinct values of each column, as a sample of rows has them; empty before the first ANALYZE.
+    pub column_values: Vec<u64>,
 }
 
 /// What a sample of an index shows.
 #[derive(Debug, Default)]
 struct Sample {
-    entries: u64,
-    /// Per number of parts: how many entries differ from the one before in these parts.
+    /// Entries that have one before them in their leaf.
+    followers: u64,
+    /// Per number of parts: how many of these differ from the one before in these parts.
     changes: Vec<u64>,
+    /// The same of all entries: the first one of a leaf is compared with the last one of the sampled leaf before.
+    seen: Vec<u64>,
     /// Whether every leaf was read.
     whole: bool,
 }
@@ -55,14 +65,14 @@ struct Sample {
 impl Engine {
     /// The table's statistics: distinct values as the last ANALYZE found them, scaled to the present number of rows.
     pub fn statistics(&self, table: &Arc<Table>) -> TableStatistics {
-        let Distribution { rows, distinct } = self.distribution(table);
+        let Distribution { rows, distinct, .. } = self.distribution(table);
         let (data_bytes, index_bytes, free_bytes) = self.sizes(table);
         TableStatistics { rows, data_bytes, index_bytes, free_bytes, distinct }
     }
 
     /// The table's rows, and its distinct values as the last ANALYZE found them, scaled to the present number of rows.
     pub fn distribution(&self, table: &Arc<Table>) -> Distribution {
-        let rows = self.estimated_rows(table);
+        let (rows, data_bytes) = self.estimated_size(table);
         let stored = table.statistics.lock().unwrap_or_else(PoisonError::into_inner);
         let distinct = |index: &Index| {
             let stored = stored.as_ref();
@@ -72,7 +82,10 @@ impl Engine {
                 _ => guessed(index, rows),
             }
         };
-        Distribution { rows, distinct: table.indexes.iter().map(distinct).collect() }
+        let distinct = table.indexes.iter().map(distinct).collect();
+        let column_values =
+            stored.as_ref().map_or_else(Vec::new, |stored| scaled(&stored.column_values, stored.rows, rows));
+        Distribution { rows, data_bytes, distinct, column_values }
     }
 
     /// ANALYZE TABLE: samples every index and stores the result.
@@ -83,10 +96,22 @@ impl Engine {
         }
         let rows = self.estimated_rows(table);
         let mut distinct = Vec::new();
+        let mut columns = ColumnSample::new(table.definition().columns.len());
         for index in &table.indexes {
-            distinct.push((index.id(), extrapolate(index, &self.sample(index)?, rows)));
+            let mut add = |value: &[u8]| match Entry::parse(EntryKind::Clustered, value) {
+                Some(entry) if entry.form() == RowForm::WHOLE => {
+                    columns.add(&table.view(entry.stored_row().bytes)?);
+                    Ok(())
+                }
+                _ => Ok(()),
+            };
+            let mut pass_over = |_: &[u8]| Ok(());
+            let look: &mut dyn FnMut(&[u8]) -> EngineResult<()> =
+                if index.id() == table.clustered().id() { &mut add } else { &mut pass_over };
+            let sample = self.sample(index, look)?;
+            distinct.push((index.id(), extrapolate(index, &sample, rows)));
         }
-        let stored = StoredStatistics { rows, distinct };
+        let stored = StoredStatistics { rows, distinct, column_values: columns.distinct(rows) };
         let put = Change::Put(DictionaryStore::statistics_key(table.id()), stored.encode());
         let transaction = self.begin(TransactionOptions::default());
         change_dictionary(&transaction, &put)?;
@@ -98,8 +123,9 @@ impl Engine {
     /// How many values the first part of an index of few entries has: counts them. None if there are more than a few leaves.
     pub fn few_values(&self, table: &Arc<Table>, index: usize) -> Option<u64> {
         table.check_usable().ok()?;
-        let sample = self.sample(table.index(index).ok()?).ok().filter(|sample| sample.whole)?;
-        sample.changes.first().copied()
+        let sample =
+            self.sample(table.index(index).ok()?, &mut |_| Ok(())).ok().filter(|sample| sample.whole)?;
+        sample.seen.first().copied()
     }
 
     /// Estimated number of entries in a range: two descents, no scan.
@@ -129,11 +155,18 @@ impl Engine {
 
     /// Estimated number of rows: a descent or two.
     pub fn estimated_rows(&self, table: &Table) -> u64 {
+        self.estimated_size(table).0
+    }
+
+    /// Rows, and bytes of the clustered index.
+    fn estimated_size(&self, table: &Table) -> (u64, u64) {
         if table.check_usable().is_err() {
-            return 0;
+            return (0, 0);
         }
         let estimate = table.clustered().tree.estimate(&self.inner.pool, &CursorRange::all());
-        estimate.map_or(0, |estimate| estimate.rows.max(0.0).round() as u64)
+        let Ok(estimate) = estimate else { return (0, 0) };
+        let leaves = estimate.leaves.max(1.0).round() as u64;
+        (estimate.rows.max(0.0).round() as u64, leaves * PAGE_BYTES)
     }
 
     fn sizes(&self, table: &Table) -> (u64, u64, u64) {
@@ -153,25 +186,30 @@ impl Engine {
         self.inner.pool.space_pages(space).map_or(0, |pages| u64::from(pages) * PAGE_BYTES)
     }
 
-    fn sample(&self, index: &Index) -> EngineResult<Sample> {
+    /// Reads some leaves. `look` is shown each entry that is not deleted.
+    fn sample(&self, index: &Index, look: &mut dyn FnMut(&[u8]) -> EngineResult<()>) -> EngineResult<Sample> {
         let parts = index.key_columns.len();
         let ranges = index.tree.partition(&self.inner.pool, &CursorRange::all(), SAMPLE_LEAVES)?;
-        let mut sample =
-            Sample { changes: vec![0; parts], whole: ranges.len() < SAMPLE_LEAVES, ..Sample::default() };
+        let whole = ranges.len() < SAMPLE_LEAVES;
+        let mut sample = Sample { changes: vec![0; parts], seen: vec![0; parts], whole, ..Sample::default() };
         let mut previous = Vec::new();
         for range in ranges {
             let mut cursor = Cursor::new(range, Direction::Forward);
             loop {
                 let result = cursor.next_leaf(&index.tree, &self.inner.pool, |leaf| {
                     let mut read = || {
+                        let mut follows = false;
                         for at in 0..leaf.len() {
-                            if parse_head(leaf.entry(at)?.1)?.deleted {
+                            let (_, value) = leaf.entry(at)?;
+                            if parse_head(value)?.deleted {
                                 continue;
                             }
+                            look(value)?;
                             let mut key = Vec::new();
                             leaf.key_into(at, &mut key)?;
-                            sample.add(index, &previous, &key)?;
+                            sample.add(index, &previous, &key, follows)?;
                             previous = key;
+                            follows = true;
                         }
                         Ok::<(), EngineError>(())
                     };
@@ -191,38 +229,37 @@ impl Engine {
 }
 
 impl Sample {
-    fn add(&mut self, index: &Index, previous: &[u8], key: &[u8]) -> EngineResult<()> {
-        self.entries += 1;
+    fn add(&mut self, index: &Index, previous: &[u8], key: &[u8], follows: bool) -> EngineResult<()> {
+        self.followers += u64::from(follows);
         let same = previous.iter().zip(key).take_while(|(a, b)| a == b).count();
-        for (part, changes) in self.changes.iter_mut().enumerate() {
+        for (part, (changes, seen)) in self.changes.iter_mut().zip(&mut self.seen).enumerate() {
             let bytes = index
                 .own_prefix_bytes(key, part + 1)
                 .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", index.id())))?;
             // The key begins with the same parts exactly if it agrees with the one before that far.
-            *changes += u64::from(same < bytes);
+            let differs = u64::from(same < bytes);
+            *seen += differs;
+            *changes += if follows { differs } else { 0 };
         }
         Ok(())
     }
 }
 
-/// Distinct values of the whole index from those of a sample.
+/// Distinct values of the whole index from those of a sample. Where values fill whole leaves, that two sampled leaves differ says
+/// nothing of those between them: only what changes within leaves stands for the rest. There are at least as many as were seen.
 fn extrapolate(index: &Index, sample: &Sample, rows: u64) -> Vec<u64> {
     let parts = sample.changes.len();
-    sample
-        .changes
-        .iter()
-        .enumerate()
-        .map(|(part, changes)| {
-            if index.unique && part + 1 == parts {
-                return rows;
-            }
-            if sample.whole || sample.entries == 0 {
-                return *changes;
-            }
-            let share = *changes as f64 / sample.entries as f64;
-            ((share * rows as f64).round() as u64).clamp(1, rows.max(1))
-        })
-        .collect()
+    let counted = sample.changes.iter().zip(&sample.seen).enumerate().map(|(part, (changes, seen))| {
+        if index.unique && part + 1 == parts {
+            return rows;
+        }
+        if sample.whole || sample.followers == 0 {
+            return *seen;
+        }
+        let share = *changes as f64 / sample.followers as f64;
+        ((share * rows as f64).round() as u64).max(*seen).clamp(1, rows.max(1))
+    });
+    counted.collect()
 }
 
 fn scaled(found: &[u64], rows_then: u64, rows_now: u64) -> Vec<u64> {

@@ -251,6 +251,29 @@ fn statistics_stay_with_their_index() {
 }
 
 #[test]
+fn analyze_counts_the_values_of_columns_without_an_index() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    let values = |engine: &Engine| engine.distribution(&table(engine, "t")).column_values;
+    assert!(values(&engine).is_empty());
+    insert(&engine, &t, &(0..3000).map(|id| row(id, id, &format!("{}", id % 7))).collect::<Vec<_>>());
+    engine.analyze(&t).unwrap();
+    assert_eq!(values(&engine), [3000, 3000, 7]);
+    let kill = KillFlag::default();
+    engine.drop_indexes(&name("t"), &["u".to_owned()], &kill).unwrap();
+    assert_eq!(values(&engine), [3000, 3000, 7]);
+    let mut renamed = engine.dictionary().table("test", "t").unwrap().definition().clone();
+    renamed.columns[1].name = "b".to_owned();
+    engine.shutdown().unwrap();
+    drop(engine);
+    let engine = open(&disk.restart_with_durable_state());
+    assert_eq!(values(&engine), [3000, 3000, 7]);
+    engine.alter_metadata(&name("t"), renamed, &kill).unwrap();
+    assert!(values(&engine).is_empty(), "its columns are others");
+}
+
+#[test]
 fn a_counter_that_alter_table_set_outlives_other_changes() {
     let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: i64::MAX as u64 };
     let kill = KillFlag::default();

@@ -119,6 +119,15 @@ impl Prepared {
     }
 }
 
+/// How many rows the values of the parameters have in the table that a plan for any values reads; None where that is not to be known.
+pub fn rows_ahead(prepared: &Prepared, context: &mut StatementContext<'_>) -> Option<u64> {
+    let access = plan::varying_access(&prepared.plan)?;
+    let engine = context.engine;
+    let mut values = PlanningContext::new(context);
+    let rows = plan::range::estimated_rows(engine, &access.table, &access.path, &mut values)?;
+    Some(rows.round() as u64)
+}
+
 /// Runs a prepared statement. On an error the caller rolls back to the statement mark.
 pub fn execute_prepared(
     prepared: &Prepared,

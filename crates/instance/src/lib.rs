@@ -17,6 +17,7 @@ mod plan_settings;
 mod planned;
 mod prepared_memory;
 mod privileges;
+mod read_watch;
 mod registry;
 mod resource_limits;
 mod routines;

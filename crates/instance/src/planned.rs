@@ -3,6 +3,7 @@
 
 use crate::growth::GrowthWatch;
 use crate::instance::Instance;
+use crate::read_watch::ReadWatch;
 use catalog::{LockKey, SeenCell, TableLock, TableLocks};
 use dictionary::TableName;
 use errors::{SqlResult, sql_error};
@@ -91,6 +92,8 @@ pub struct Planned {
     pub locks: TableLocks,
     /// When their sizes were looked at.
     pub growth: GrowthWatch,
+    /// What it expects to read.
+    pub reads: ReadWatch,
 }
 
 impl Planned {
@@ -98,7 +101,8 @@ impl Planned {
     #[inline]
     pub fn new(prepared: Prepared, fingerprint: u64, traits: StatementTraits) -> Planned {
         let (locks, growth) = (TableLocks::default(), GrowthWatch::default());
-        Planned { prepared, fingerprint, traits, locks, growth }
+        let reads = ReadWatch::of(&prepared);
+        Planned { prepared, fingerprint, traits, locks, growth, reads }
     }
 }
 

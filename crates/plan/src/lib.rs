@@ -32,7 +32,7 @@ pub use checked_parameter::{CheckedParameter, check_converted, check_parameters}
 pub use depth::{check_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
-pub use repeatable::is_repeatable;
+pub use repeatable::{is_repeatable, reads_alike, varying_access};
 pub use rules::{Rule, Rules};
 
 use engine::Table;

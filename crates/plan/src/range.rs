@@ -4,7 +4,7 @@
 
 use crate::physical::{AccessPath, KeyCondition, KeyConditions, TableAccess};
 use dictionary::IndexDefinition;
-use engine::{Index, KeyRange, Table};
+use engine::{Engine, Index, KeyRange, Table};
 use errors::SqlResult;
 use expression::operators::{
     ComparisonOperator, compared_decimal, compared_moment, compared_time, like_prefix,
@@ -12,12 +12,16 @@ use expression::operators::{
 use expression::{EvaluationContext, Expression, ExpressionKind, convert, text};
 use std::cmp::Ordering;
 use std::ops::Bound;
+use std::sync::Arc;
 use values::decimal::Rounding;
 use values::key::Limit;
 use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
 
 /// Most ranges that one access is split into; beyond, later parts of the key are left out.
 const RANGES_MAX: usize = 65_536;
+
+/// Ranges that are estimated one by one; the rest is scaled.
+const ESTIMATED_RANGES_MAX: usize = 16;
 
 /// Room for a usual key.
 const POINT_KEY_BYTES: usize = 16;
@@ -135,6 +139,26 @@ fn merge(ranges: Vec<(Vec<u8>, Option<Vec<u8>>)>) -> Vec<(Vec<u8>, Option<Vec<u8
         }
     }
     merged
+}
+
+/// How many rows the ranges of a path have whose values are known: the index is asked, some descents. What evaluating the values
+/// reports is for nobody. None if that fails.
+pub fn estimated_rows(
+    engine: &Engine,
+    table: &Arc<Table>,
+    path: &AccessPath,
+    context: &mut dyn EvaluationContext,
+) -> Option<f64> {
+    let reported = context.diagnostics().clone();
+    let ranges = key_ranges(table, path, RowRef::EMPTY, context);
+    *context.diagnostics() = reported;
+    let ranges = ranges.ok()?;
+    let asked = &ranges[..ranges.len().min(ESTIMATED_RANGES_MAX)];
+    let mut rows = 0.0;
+    for range in asked {
+        rows += engine.estimate_range(table, path.index, range).ok()? as f64;
+    }
+    Some(if asked.is_empty() { 0.0 } else { rows * ranges.len() as f64 / asked.len() as f64 })
 }
 
 /// Whether every row of the access's ranges meets its conditions, so that they need not be checked: there is one

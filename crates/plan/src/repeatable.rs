@@ -1,4 +1,4 @@
-//! Whether a plan serves other literals as well as the ones it was made for. Main function: [`is_repeatable`].
+//! Whether a plan serves other literals as well as the ones it was made for. Main functions: [`is_repeatable`], [`varying_access`].
 //! Such plans are kept by the shape of their text. What is chosen by the values (the range of a secondary index, an
 //! order of joins) is planned with its values each time: planning is a small part of such a statement.
 
@@ -54,6 +54,42 @@ fn node_is_repeatable(node: &Node) -> bool {
         | Node::Limit { input, .. } => node_is_repeatable(input),
         Node::Aggregate(aggregate) => node_is_repeatable(&aggregate.input),
         _ => false,
+    }
+}
+
+/// The table that a plan with values in it reads, where these decide how many rows that are. None if a row at most is read, or several
+/// tables are.
+pub fn varying_access(plan: &Plan) -> Option<&TableAccess> {
+    let root = match &plan.kind {
+        PlanKind::Query(query, None) => &query.root,
+        PlanKind::Update(update) => &update.node,
+        PlanKind::Delete(delete) => &delete.node,
+        PlanKind::Query(_, Some(_)) | PlanKind::Insert(_) | PlanKind::Load(_) | PlanKind::Do(_) => {
+            return None;
+        }
+    };
+    only_access(root).filter(|access| !access.path.single_row)
+}
+
+/// Whether two plans of one statement read their table alike.
+pub fn reads_alike(one: &Plan, other: &Plan) -> bool {
+    let way = |access: &TableAccess| {
+        let path = &access.path;
+        (path.index, path.covering, path.ranges.is_some(), path.union.len())
+    };
+    varying_access(one).map(way) == varying_access(other).map(way)
+}
+
+fn only_access(node: &Node) -> Option<&TableAccess> {
+    match node {
+        Node::Table(access) | Node::Count(access) => Some(access),
+        Node::Filter { input, .. }
+        | Node::Project { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Sort { input, .. }
+        | Node::Limit { input, .. } => only_access(input),
+        Node::Aggregate(aggregate) => only_access(&aggregate.input),
+        _ => None,
     }
 }
 

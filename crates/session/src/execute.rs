@@ -21,6 +21,17 @@ use variables::id;
 use variables::status::id as status;
 use wire::result::{ClientChannel, ResultSink};
 
+/// What became of a kept plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeptRun {
+    /// It ran.
+    Done,
+    /// Nothing was done: a definition, a setting or the day changed since it was made.
+    Outdated,
+    /// Nothing was done: for these values there are so many rows, far more than it was made for.
+    OtherValues(u64),
+}
+
 impl Session {
     /// sql_mode of the session.
     pub(crate) fn sql_mode(&self) -> SqlMode {
@@ -72,9 +83,14 @@ impl Session {
     ) -> SqlResult<()> {
         if let Some(Some(planned)) = &kept
             && planned.prepared.is_repeatable()
-            && self.run_planned(planned, parameters, channel)?
         {
-            return Ok(());
+            match self.run_planned(planned, parameters, channel)? {
+                KeptRun::Done => return Ok(()),
+                KeptRun::Outdated => {}
+                KeptRun::OtherValues(rows) => {
+                    return self.run_for_values(planned, rows, statement, typing, parameters, channel);
+                }
+            }
         }
         let traits = StatementTraits::of(statement);
         self.refuse_change(traits)?;
@@ -116,17 +132,37 @@ impl Session {
         self.answer(outcome?, channel)
     }
 
-    /// Runs a kept plan. False if it does not fit any more: then nothing was done.
+    /// Plans a statement for its values, of which a kept plan is far from what it expects, and runs it. The kept plan stays; if it reads
+    /// its table in the same way, it is right for so many rows.
+    pub(crate) fn run_for_values(
+        &mut self,
+        kept: &Planned,
+        rows: u64,
+        statement: &Statement,
+        typing: ParameterTyping<'_>,
+        parameters: &[TypedValue],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<()> {
+        self.count(status::COM_STMT_REPREPARE, 1);
+        let mut made = None;
+        let outcome = self.run_prepared(statement, typing, Some(&mut made), parameters, channel);
+        if made.is_some_and(|made| plan::reads_alike(made.prepared.plan(), kept.prepared.plan())) {
+            kept.reads.expect(rows);
+        }
+        outcome
+    }
+
+    /// Runs a kept plan, if it fits.
     pub(crate) fn run_planned(
         &mut self,
         planned: &Planned,
         parameters: &[TypedValue],
         channel: &mut dyn ClientChannel,
-    ) -> SqlResult<bool> {
+    ) -> SqlResult<KeptRun> {
         let traits = planned.traits;
         let settings = self.settings();
         if planned.fingerprint != settings.fingerprint {
-            return Ok(false);
+            return Ok(KeptRun::Outdated);
         }
         self.watch_growth(planned);
         let today = settings.facts.time_zone.local_day(self.state.statement_time_microseconds);
@@ -134,8 +170,14 @@ impl Session {
             self.refuse_read_only_transaction()?;
             self.refuse_read_only_server()?;
         }
+        let mut kept = KeptRun::Done;
         let run = |session: &mut Session, reads_lock| {
             if !planned.locks.are_current() || !planned.prepared.fits(today, parameters) {
+                kept = KeptRun::Outdated;
+            } else if planned.reads.is_wary() {
+                kept = session.look_ahead(planned, reads_lock, parameters)?;
+            }
+            if kept != KeptRun::Done {
                 session.transaction.only_planned = true;
                 return Ok(None);
             }
@@ -143,10 +185,26 @@ impl Session {
                 exec::execute_prepared(&planned.prepared, context, channel).map(Some)
             })
         };
-        match self.run_in_transaction(&planned.locks, traits.changes_rows, run)? {
-            Some(outcome) => self.answer(outcome, channel).map(|()| true),
-            None => Ok(false),
-        }
+        let Some(outcome) = self.run_in_transaction(&planned.locks, traits.changes_rows, run)? else {
+            return Ok(kept);
+        };
+        planned.reads.saw(outcome.rows_examined);
+        self.answer(outcome, channel).map(|()| KeptRun::Done)
+    }
+
+    /// Whether a plan that was wrong before is right for these values.
+    #[cold]
+    fn look_ahead(
+        &mut self,
+        planned: &Planned,
+        reads_lock: bool,
+        parameters: &[TypedValue],
+    ) -> SqlResult<KeptRun> {
+        let rows = self.with_context(&planned.locks, reads_lock, parameters, |context| {
+            Ok(exec::rows_ahead(&planned.prepared, context))
+        })?;
+        let rows = rows.filter(|rows| planned.reads.is_too_much(*rows));
+        Ok(rows.map_or(KeptRun::Done, KeptRun::OtherValues))
     }
 
     /// Looks at the tables of a plan that is about to run, if it is time.

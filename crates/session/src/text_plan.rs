@@ -1,6 +1,7 @@
 //! Running a text statement by the plan of its shape. Entry point: [`Session::run_by_shape`]. The rules are in
 //! `instance`'s `plan_cache.rs`; what has no kept plan goes the ordinary way through the parser.
 
+use crate::execute::KeptRun;
 use crate::planning::ParameterTyping;
 use crate::session::Session;
 use charset::CollationId;
@@ -116,13 +117,20 @@ impl Session {
             if planned.traits.changes_rows && names_parameter(&outcome) {
                 return session.run_text_again(text, channel);
             }
-            fits = outcome?;
-            if fits {
-                return Ok(());
+            match outcome? {
+                KeptRun::Done => Ok(()),
+                // A definition changed between the look and the lock, or the day did.
+                KeptRun::Outdated => {
+                    fits = false;
+                    session.instance.plan_cache().put(Arc::clone(&identity), Shape::Candidate);
+                    session.run_text(text, channel)
+                }
+                KeptRun::OtherValues(rows) => {
+                    let statement = parser::parse_one(text, 0, session.settings().parse)?.statement;
+                    let typing = ParameterTyping::FromValues;
+                    session.run_for_values(&planned, rows, &statement, typing, &[], channel)
+                }
             }
-            // A definition changed between the look and the lock, or the day did.
-            session.instance.plan_cache().put(Arc::clone(&identity), Shape::Candidate);
-            session.run_text(text, channel)
         });
         if fits {
             self.text_plans.recent.put(identity, planned);

@@ -313,8 +313,21 @@ fn carry_over(old: &Table, new: &Table) {
     to.limit.store(from.limit.load(Ordering::Acquire).max(next), Ordering::Release);
     to.limit_lsn.store(from.limit_lsn.load(Ordering::Acquire), Ordering::Release);
     new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
-    let statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    if let Some(statistics) = &mut statistics
+        && !same_columns(&old.definition, &new.definition)
+    {
+        statistics.column_values.clear();
+    }
     *new.statistics.lock().unwrap_or_else(PoisonError::into_inner) = statistics;
+}
+
+/// Whether two definitions have the same columns in the same order.
+fn same_columns(old: &TableDefinition, new: &TableDefinition) -> bool {
+    let names = |definition: &TableDefinition| -> Vec<String> {
+        definition.columns.iter().map(|column| column.name.clone()).collect()
+    };
+    names(old) == names(new)
 }
 
 /// Whether rows and keys of two definitions have the same bytes.

@@ -3,6 +3,9 @@
 use stdx::ids::IndexId;
 use txn::undo::{put_varint, take_varint};
 
+/// Columns that a table may have, and some more.
+const COLUMNS_MAX: u64 = 1 << 13;
+
 /// What ANALYZE found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StoredStatistics {
@@ -10,6 +13,8 @@ pub(crate) struct StoredStatistics {
     pub(crate) rows: u64,
     /// Per index and number of parts: distinct values then.
     pub(crate) distinct: Vec<(IndexId, Vec<u64>)>,
+    /// Distinct values of each column then; empty if the columns are others now.
+    pub(crate) column_values: Vec<u64>,
 }
 
 impl StoredStatistics {
@@ -22,6 +27,8 @@ impl StoredStatistics {
             put_varint(&mut out, counts.len() as u64);
             counts.iter().for_each(|count| put_varint(&mut out, *count));
         }
+        put_varint(&mut out, self.column_values.len() as u64);
+        self.column_values.iter().for_each(|count| put_varint(&mut out, *count));
         out
     }
 
@@ -36,6 +43,13 @@ impl StoredStatistics {
             }
             distinct.push((index, counts));
         }
-        bytes.is_empty().then_some(StoredStatistics { rows, distinct })
+        let mut column_values = Vec::new();
+        // What was stored before columns were counted ends here.
+        if !bytes.is_empty() {
+            for _ in 0..take_varint(&mut bytes)?.min(COLUMNS_MAX) {
+                column_values.push(take_varint(&mut bytes)?);
+            }
+        }
+        bytes.is_empty().then_some(StoredStatistics { rows, distinct, column_values })
     }
 }

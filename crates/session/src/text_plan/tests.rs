@@ -299,6 +299,59 @@ fn rows_read(session: &mut Session, sql: &str) -> u64 {
     count(session) - before
 }
 
+/// How many statements were planned again, rows that one read as the count of the text before it.
+fn plans_made_again(session: &mut Session) -> u64 {
+    let shown = run(session, "show session status like 'Com_stmt_reprepare'");
+    shown[0].rsplit('|').next().unwrap().trim_matches('\'').parse().unwrap()
+}
+
+/// A table of 4,000 rows of which 3,000 have one key and the others have each their own.
+fn skewed() -> Box<Session> {
+    let mut session = fresh(false);
+    run(&mut session, "create table skew (id int primary key, k int, v int, key (k))");
+    for start in 0..40 {
+        let row = |id: i32| format!("({id}, {}, 1)", if id < 3000 { 1 } else { id });
+        let rows: Vec<String> = (start * 100..start * 100 + 100).map(row).collect();
+        run(&mut session, &format!("insert into skew values {}", rows.join(", ")));
+    }
+    session
+}
+
+#[test]
+fn a_kept_plan_that_read_far_more_than_it_expected_is_made_anew_for_such_values() {
+    let mut session = skewed();
+    run(&mut session, "prepare s from 'select sum(v) from skew where k = ?'");
+    run(&mut session, "set @few = 3500, @many = 1");
+    for (few, many) in [
+        ("select sum(v) from skew where k = 3500", "select sum(v) from skew where k = 1"),
+        ("execute s using @few", "execute s using @many"),
+    ] {
+        let before = plans_made_again(&mut session);
+        for _ in 0..4 {
+            assert_eq!(rows_read(&mut session, few), 1);
+        }
+        assert_eq!(rows_read(&mut session, many), 3000, "by the kept plan");
+        assert_eq!(plans_made_again(&mut session), before);
+        for time in 1..4 {
+            assert_eq!(rows_read(&mut session, many), 4000, "all of the table, which costs less");
+            assert_eq!(rows_read(&mut session, few), 1);
+            assert_eq!(plans_made_again(&mut session), before + time);
+        }
+    }
+}
+
+#[test]
+fn a_kept_plan_that_is_right_for_many_rows_is_not_made_anew_again_and_again() {
+    let mut session = skewed();
+    for _ in 0..4 {
+        assert_eq!(rows_read(&mut session, "select sum(k) from skew where k = 3500"), 1);
+    }
+    for _ in 0..6 {
+        assert_eq!(rows_read(&mut session, "select sum(k) from skew where k = 1"), 3000);
+    }
+    assert_eq!(plans_made_again(&mut session), 1);
+}
+
 #[test]
 fn a_prepared_statement_is_planned_for_its_values() {
     let mut session = fresh(false);

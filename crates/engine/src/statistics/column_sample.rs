@@ -1,0 +1,75 @@
+//! How many different values the columns of a table have, from a sample of its rows: also of those that no index begins with.
+//! Main type: [`ColumnSample`].
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hasher};
+use values::row::RowView;
+
+/// Bytes of a value that are looked at.
+const VALUE_BYTES: usize = 64;
+/// Values that are remembered, those of all columns together.
+const VALUES_MAX: usize = 1 << 20;
+
+/// The values of a sample.
+#[derive(Debug, Default)]
+pub(crate) struct ColumnSample {
+    rows: u64,
+    /// Per column: hashes of its values, and whether they came more than once.
+    values: Vec<HashMap<u64, bool>>,
+}
+
+impl ColumnSample {
+    /// A sample of a table of so many columns.
+    pub(crate) fn new(columns: usize) -> ColumnSample {
+        ColumnSample { rows: 0, values: vec![HashMap::new(); columns] }
+    }
+
+    pub(crate) fn add(&mut self, row: &RowView<'_>) {
+        if self.rows as usize * self.values.len() >= VALUES_MAX {
+            return;
+        }
+        self.rows += 1;
+        for (column, seen) in self.values.iter_mut().enumerate() {
+            let mut hasher = DefaultHasher::new();
+            match row.raw(column) {
+                Some(bytes) => hasher.write(&bytes[..bytes.len().min(VALUE_BYTES)]),
+                None => hasher.write_u8(0),
+            }
+            seen.entry(hasher.finish()).and_modify(|again| *again = true).or_insert(false);
+        }
+    }
+
+    /// Different values of each column in a table of so many rows: after Haas and Stokes, by the values that came once. Where none
+    /// did, there are no others; where all did, every row has its own.
+    pub(crate) fn distinct(&self, rows: u64) -> Vec<u64> {
+        let (sampled, rows) = (self.rows as f64, (rows as f64).max(self.rows as f64));
+        let of_column = |seen: &HashMap<u64, bool>| {
+            let once = seen.values().filter(|again| !**again).count() as f64;
+            let unseen = (1.0 - sampled / rows.max(1.0)) * once;
+            let distinct = sampled * seen.len() as f64 / (sampled - unseen).max(1.0);
+            (distinct.round() as u64).max(seen.len() as u64).min(rows as u64)
+        };
+        self.values.iter().map(of_column).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use values::row::RowLayout;
+    use values::{ColumnType, Value};
+
+    #[test]
+    fn values_that_came_once_stand_for_others() {
+        let int = ColumnType::big_int();
+        let layout = RowLayout::new([(&int, true), (&int, true), (&int, true)]);
+        let mut sample = ColumnSample::new(3);
+        for number in 0..1000 {
+            let few = if number % 5 == 0 { Value::Null } else { Value::Int(number % 5) };
+            let row = layout.encode(&[Value::Int(number), few, Value::Int(number / 2)]).unwrap();
+            sample.add(&RowView::new(&layout, &row).unwrap());
+        }
+        assert_eq!(sample.distinct(100_000), [100_000, 5, 500]);
+        assert_eq!(sample.distinct(1000), [1000, 5, 500]);
+    }
+}
