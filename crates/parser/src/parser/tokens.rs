@@ -179,7 +179,7 @@ impl Parser<'_> {
     }
 }
 
-/// Lexes one statement, or the next part of a stored program's body, from byte `at` up to a semicolon or the end.
+/// Lexes the next part of a stored program's body, from byte `at` up to a semicolon or the end.
 pub(super) fn append_tokens(source: &[u8], at: usize, options: ParseOptions, tokens: &mut Vec<Token>) {
     let mut lexer = Lexer::new(source, at, options);
     loop {
