@@ -9,7 +9,9 @@
 //!    is kept. What comes once (a dump's INSERTs) takes no room.
 //! 3. Privileges are no part of the key: each execution checks them. A plan is used while the cells of its
 //!    tables are as they were (`catalog`): no exclusive lock since, no ANALYZE, and not four times as many rows.
-//! 4. Slots are direct-mapped: a newer shape takes the place of an older one.
+//! 4. A plan that read ten times the rows that it was made for, and more than a few hundred, looks from then on how many rows
+//!    the values of an execution have; where these are too many again, the statement is planned for them (`read_watch.rs`).
+//! 5. Slots are direct-mapped: a newer shape takes the place of an older one.
 //!
 //! Thread rules: one mutex a slot, held to copy an entry; a session's [`RecentPlans`] are looked at first, so that
 //! sessions that run the same statement all day do not meet there.

@@ -3,6 +3,7 @@
 use super::terms::{Term, TermReader, Terms, index_conditions};
 use super::union::union_candidates;
 use super::virtual_keys::virtual_candidates;
+use crate::cost::{Reading, TableSize, Work};
 use crate::{Optimizer, Source, needs_row};
 use dictionary::IndexDefinition;
 use engine::{Distribution, Table};
@@ -19,18 +20,12 @@ pub struct Candidate {
     pub path: AccessPath,
     /// Rows read.
     pub rows: f64,
-    /// Cost of one read, in rows of a sequential scan.
-    pub cost: f64,
+    /// What reading takes.
+    pub(crate) work: Work,
     /// Whether the ranges depend on tables before.
     pub dependent: bool,
 }
 
-/// Cost of finding the start of a range.
-pub(super) const DESCENT_COST: f64 = 4.0;
-/// Cost of fetching the clustered row of a secondary entry.
-pub(super) const FETCH_COST: f64 = 2.5;
-/// Cost of an entry of a covering index, against a row.
-pub(super) const COVERING_COST: f64 = 0.5;
 /// Guess for a range whose values are not known yet.
 const UNKNOWN_RANGE_FRACTION: f64 = 0.2;
 
@@ -39,20 +34,46 @@ pub(crate) fn table_rows(statistics: &Distribution) -> f64 {
     (statistics.rows as f64).max(1.0)
 }
 
+/// The sizes of a table.
+pub(super) fn table_size(statistics: &Distribution) -> TableSize {
+    TableSize { rows: table_rows(statistics), bytes: statistics.data_bytes as f64 }
+}
+
+/// What is read of the entries of an index.
+pub(super) fn reading(table: &Table, index: usize, covering: bool) -> Reading {
+    match (index, covering, table.indexes()[index].row_columns().len()) {
+        (0, ..) => Reading::Rows,
+        (_, true, columns) => Reading::Entries(columns),
+        (_, false, columns) => Reading::RowsOfEntries(columns),
+    }
+}
+
+/// How many ranges the values of a path make.
+fn range_count(path: &AccessPath) -> f64 {
+    let points = |condition: &KeyCondition| match condition {
+        KeyCondition::Points(points) => points.len() as f64,
+        _ => 1.0,
+    };
+    path.ranges.iter().flatten().map(|conditions| conditions.iter().map(points).product::<f64>()).sum()
+}
+
+impl Candidate {
+    /// All of an index.
+    pub fn whole(table: &Table, statistics: &Distribution, index: usize, covering: bool) -> Candidate {
+        let (path, rows) = (AccessPath { covering, ..AccessPath::whole(index) }, table_rows(statistics));
+        let work = Work::ranges(reading(table, index, covering), table_size(statistics), 1.0, rows);
+        Candidate { path, rows, work, dependent: false }
+    }
+
+    /// Nanoseconds of reading once.
+    pub fn cost_ns(&self) -> f64 {
+        self.work.ns(1.0, false)
+    }
+}
+
 impl Optimizer<'_> {
     /// All ways to read a base table, or to look another one up, given the conditions that may be used and the tables that are placed.
     pub fn candidates(&mut self, number: usize, conditions: &[&Expression], placed: u64) -> Vec<Candidate> {
-        self.candidates_among(number, conditions, placed, false)
-    }
-
-    /// Those of them that depend on rows of the tables that are placed, or all.
-    pub(super) fn candidates_among(
-        &mut self,
-        number: usize,
-        conditions: &[&Expression],
-        placed: u64,
-        only_dependent: bool,
-    ) -> Vec<Candidate> {
         let bound = &self.block.tables[number];
         let Source::Base(table) = &bound.source else {
             return virtual_candidates(self.block, number, conditions, placed);
@@ -60,60 +81,81 @@ impl Optimizer<'_> {
         let table = table.clone();
         let limits = bound.limits.clone();
         let statistics = self.statistics(&table);
-        let rows = table_rows(&statistics);
         let needs_row = needs_row(self.block, number);
         let rules = self.context.rules();
-        let mut found = Vec::new();
-        if !only_dependent {
-            let path = AccessPath::whole(0);
-            found.push(Candidate { path, rows, cost: rows + DESCENT_COST, dependent: false });
-        }
-        let terms: Vec<Terms> = {
-            let reader = TermReader { block: self.block, table: number, placed };
-            debug_assert!(reader.has_indexes());
-            conditions.iter().filter_map(|condition| reader.read(condition)).collect()
-        };
-        let all: Vec<&Term> = terms
-            .iter()
-            .filter_map(|terms| match terms {
-                Terms::All(terms) => Some(terms),
-                Terms::Any(_) => None,
-            })
-            .flatten()
-            .collect();
+        let mut found = vec![Candidate::whole(&table, &statistics, 0, false)];
+        let terms = self.terms(number, conditions, placed);
+        let all = said_by_all(&terms);
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table) else { continue };
             if definition.invisible || !limits.allows_for_join(&definition.name) {
                 continue;
             }
             let covering = index != 0 && !needs_row && self.is_covered(number, &table, index);
-            if covering && !only_dependent {
-                found.push(Candidate {
-                    path: path(index, None, true, false),
-                    rows,
-                    cost: rows * COVERING_COST + DESCENT_COST,
-                    dependent: false,
-                });
+            if covering {
+                found.push(Candidate::whole(&table, &statistics, index, true));
             }
             let alternatives = match rules.has(Rule::IndexRanges) {
                 true => range_alternatives(definition, &terms, &all),
                 false => Vec::new(),
             };
             for ranges in alternatives {
-                // An estimate of the others would cost a look into the index.
-                if !only_dependent || depends_on_rows(&ranges) {
-                    found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
-                }
+                found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
             }
         }
         if rules.has(Rule::IndexMerge) && rules.has(Rule::IndexRanges) {
-            let unions = union_candidates(self, number, &terms, &all).into_iter();
-            found.extend(unions.filter(|union| !only_dependent || union.dependent));
+            found.extend(union_candidates(self, number, &terms, &all));
         }
-        if limits.forces && found.len() > 1 && !only_dependent {
+        if limits.forces && found.len() > 1 {
             found.remove(0);
         }
         found
+    }
+
+    /// The ways to look a table up by values of the tables that are placed: by ranges of one index, or by unions of several.
+    pub(super) fn look_ups(
+        &mut self,
+        number: usize,
+        index: Option<usize>,
+        conditions: &[&Expression],
+        placed: u64,
+    ) -> Vec<Candidate> {
+        let Source::Base(table) = &self.block.tables[number].source else {
+            let mut found = virtual_candidates(self.block, number, conditions, placed);
+            found.retain(|candidate| candidate.dependent);
+            return found;
+        };
+        let table = table.clone();
+        let terms = self.terms(number, conditions, placed);
+        let all = said_by_all(&terms);
+        let rules = self.context.rules();
+        if !rules.has(Rule::IndexRanges) {
+            return Vec::new();
+        }
+        let mut found = match index {
+            None if !rules.has(Rule::IndexMerge) => Vec::new(),
+            None => union_candidates(self, number, &terms, &all),
+            Some(index) => {
+                let Some(definition) = table.indexes()[index].definition(&table) else { return Vec::new() };
+                let statistics = self.statistics(&table);
+                let covering =
+                    index != 0 && !needs_row(self.block, number) && self.is_covered(number, &table, index);
+                let ranges = range_alternatives(definition, &terms, &all);
+                // An estimate of the others would cost a look into the index.
+                let dependent = ranges.into_iter().filter(|ranges| depends_on_rows(ranges));
+                let candidate = |ranges| self.range_candidate(&table, &statistics, index, ranges, covering);
+                dependent.map(candidate).collect()
+            }
+        };
+        found.retain(|candidate| candidate.dependent);
+        found
+    }
+
+    /// What conditions say of a table.
+    fn terms(&self, number: usize, conditions: &[&Expression], placed: u64) -> Vec<Terms> {
+        let reader = TermReader { block: self.block, table: number, placed };
+        debug_assert!(reader.has_indexes());
+        conditions.iter().filter_map(|condition| reader.read(condition)).collect()
     }
 
     pub(super) fn range_candidate(
@@ -149,14 +191,12 @@ impl Optimizer<'_> {
         };
         let total = table_rows(statistics);
         let rows = rows.clamp(0.1, total);
-        let per_row = match (index, covering) {
-            (0, _) => 1.0,
-            (_, true) => COVERING_COST,
-            (_, false) => FETCH_COST,
+        let (reading, size) = (reading(table, index, covering), table_size(statistics));
+        let work = match single_row {
+            true => Work::look_up(reading, size),
+            false => Work::ranges(reading, size, range_count(&path), rows),
         };
-        // A whole unique key is right for a table of any size: it wins over the scan of a small one.
-        let cost = if single_row { DESCENT_COST } else { DESCENT_COST + rows * per_row };
-        Candidate { path, rows, cost, dependent }
+        Candidate { path, rows, work, dependent }
     }
 
     /// Rows of ranges whose values come from other tables or parameters: by distinct values.
@@ -199,6 +239,15 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
     AccessPath { ranges, covering, single_row, ..AccessPath::whole(index) }
 }
 
+/// The terms that hold for all rows.
+fn said_by_all(terms: &[Terms]) -> Vec<&Term> {
+    let of_all = terms.iter().filter_map(|terms| match terms {
+        Terms::All(terms) => Some(terms),
+        Terms::Any(_) => None,
+    });
+    of_all.flatten().collect()
+}
+
 /// Whether ranges depend on rows of tables before.
 fn depends_on_rows(ranges: &[KeyConditions]) -> bool {
     ranges.iter().flatten().any(|condition| !is_known_now(condition))
@@ -221,7 +270,7 @@ pub fn is_known_now(condition: &KeyCondition) -> bool {
     }
 }
 
-/// Guess of how many rows pass a condition that no index answered.
+/// Guess of how many rows pass a condition of which nothing is known.
 pub(crate) fn selectivity(condition: &Expression) -> f64 {
     use expression::operators::ComparisonOperator;
     match &condition.kind {

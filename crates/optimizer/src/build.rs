@@ -90,11 +90,10 @@ impl<'a> Builder<'a> {
                 None => with_conditions(reader, own),
                 Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),
                 Some(outer) => {
-                    let swap = kind == JoinKind::Inner && step.own_rows > rows && order != StepOrder::Kept;
-                    if swap && order == StepOrder::OfFirst {
+                    if step.swap && order == StepOrder::OfFirst {
                         order = StepOrder::None;
                     }
-                    self.hash_join(outer, reader, own, kind, placed, member.tables, swap)
+                    self.hash_join(outer, reader, own, kind, placed, member.tables, step.swap)
                 }
             };
             node = Some(filtered(joined, later));

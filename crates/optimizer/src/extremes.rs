@@ -78,7 +78,7 @@ fn extreme_access(
     for mut candidate in candidates {
         if answers_all(optimizer.block, &candidate, conditions)
             && let Some(backward) = order_of_path(optimizer.block, 0, &candidate.path, &order, &said, 0)
-            && best.as_ref().is_none_or(|known| candidate.cost < known.cost)
+            && best.as_ref().is_none_or(|known| candidate.cost_ns() < known.cost_ns())
         {
             candidate.path.backward = backward;
             candidate.path.ordered = true;

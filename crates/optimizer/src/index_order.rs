@@ -153,7 +153,7 @@ fn entry_order(table: &Table, number: usize) -> Option<EntryOrder> {
 }
 
 /// How many first parts are one constant each. Several ranges are read in key order: between them nothing is constant.
-fn fixed_parts(ranges: &[KeyConditions]) -> usize {
+pub(super) fn fixed_parts(ranges: &[KeyConditions]) -> usize {
     let [conditions] = ranges else { return 0 };
     let single =
         |condition: &&KeyCondition| matches!(condition, KeyCondition::Points(points) if points.len() == 1);

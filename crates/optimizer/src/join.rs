@@ -69,8 +69,8 @@ pub(super) struct Step {
     pub member: usize,
     pub candidate: Option<Candidate>,
     pub hash: bool,
-    /// Its rows that meet the conditions on it alone.
-    pub own_rows: f64,
+    /// Of a hash join: the rows before are kept, and its own are looked up among them.
+    pub swap: bool,
     /// Rows that come out of the join.
     pub rows_after: f64,
 }

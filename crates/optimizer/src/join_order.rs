@@ -3,62 +3,53 @@
 
 use super::access::Candidate;
 use super::equal_columns::Condition;
+use super::index_order::fixed_parts;
 use super::join::{Content, Group, Member, Step};
+use super::join_cost::{JoinedRows, Method, Scan};
 use super::join_rows::{MemberRows, is_equality};
-use crate::{Optimizer, tables_of};
+use super::look_ups::{LinkedIndex, LookUp, LookUps};
+use crate::cost::{NEXT_JOIN_NS, kept_row_ns};
+use crate::{Optimizer, Source, tables_of};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ExpressionKind};
 use plan::physical::JoinKind;
-use std::collections::HashMap;
 use std::sync::Arc;
-use stdx::known_hash::BuildKnownHash;
 
 /// Members of a group whose orders are all tried.
 const EXHAUSTIVE_MEMBERS_MAX: usize = 12;
-/// Look-ups whose pages are taken to be at hand.
-const FEW_LOOK_UPS: f64 = 1000.0;
-/// Cost of a look-up beyond these, more than that of the first ones.
-const COLD_LOOK_UP_COST: f64 = 15.0;
 /// Rows of the outer side that are taken to have no match, at least.
 const UNMATCHED_SHARE_MIN: f64 = 0.1;
-/// Cost of putting a row into a hash table.
-const BUILD_COST: f64 = 1.2;
-/// Cost of looking a row up in a hash table.
-const PROBE_COST: f64 = 0.4;
-/// How much more a key costs that has a text: both sides' bytes are copied and made to sort keys.
-const TEXT_KEY_FACTOR: f64 = 3.5;
-/// Cost of a row that comes out of a join.
-pub(super) const ROW_COST: f64 = 0.1;
-/// Cost of a pair that has no hash key to decide about it.
-const PAIR_COST: f64 = 0.3;
 
 /// What the search asks of a member again and again.
-struct Facts<'g> {
-    member: &'g Member,
-    rows: MemberRows,
+pub(super) struct Facts<'g> {
+    pub member: &'g Member,
+    pub rows: MemberRows,
     /// Conditions on it alone.
-    own: Vec<&'g Expression>,
+    pub own: Vec<&'g Expression>,
     /// Ways to read it that depend on no other member.
-    scans: Vec<Candidate>,
+    pub scans: Vec<Candidate>,
+    /// What each of these costs, or reading it whole if it has no index.
+    pub readings: Vec<Scan>,
+    /// Nanoseconds of reading what is wanted of a row.
+    pub kept_row_ns: f64,
     /// Conditions between it and others.
     links: Vec<Link<'g>>,
-    /// Tables that the links read beside its own.
-    linked: u64,
+    /// The indexes that links ask for values of other tables.
+    pub indexes: Vec<LinkedIndex>,
     /// It is not hashed, but read for each row before it.
-    is_looped: bool,
-    /// Ways to look it up, by the tables before that its links read.
-    look_ups: HashMap<u64, Arc<Vec<Candidate>>, BuildKnownHash>,
+    pub is_looped: bool,
 }
 
 /// A condition between a member and others.
-struct Link<'g> {
-    condition: &'g Expression,
-    tables: u64,
+pub(super) struct Link<'g> {
+    pub condition: &'g Expression,
+    pub tables: u64,
     /// The share of pairs that it leaves.
     share: f64,
-    is_equality: bool,
-    is_text: bool,
+    pub is_equality: bool,
+    /// The mode of a comparison.
+    pub mode: Option<ComparisonMode>,
     /// The class of columns that it makes equal: one link of a class decides, the others follow.
     class: Option<usize>,
 }
@@ -67,41 +58,32 @@ struct Link<'g> {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Steps {
     pub list: Vec<Step>,
-    pub cost: f64,
+    pub rows: JoinedRows,
 }
 
 /// The search for an order of one group.
 pub(super) struct Search<'g> {
-    facts: Vec<Facts<'g>>,
+    pub(super) facts: Vec<Facts<'g>>,
     /// The order is that of the members.
     is_straight: bool,
+    /// What is wanted of the rows that come out.
+    pub wanted: Wanted,
+    pub look_ups: LookUps,
 }
 
-/// A way to join one more member.
+/// What is wanted of the rows of a join.
 #[derive(Clone, Copy, Debug)]
-struct Choice {
-    cost: f64,
-    rows_after: f64,
-    method: Method,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Method {
-    /// Read by the scan of that number, as the first one or to be hashed.
-    Scan(usize),
-    /// Looked up by the candidate of that number.
-    LookUp(usize),
-    /// Read by the scan of that number for each row before it.
-    Loop(usize),
-    /// Read whole: it has no index.
-    Whole,
+pub(super) struct Wanted {
+    /// The share of them that is read, be it all.
+    pub share: f64,
+    /// They come in the order of the first table.
+    pub in_order: bool,
 }
 
 /// The best order of a set of members.
 #[derive(Clone, Copy, Debug)]
 struct Best {
-    cost: f64,
-    rows: f64,
+    rows: JoinedRows,
     last: usize,
 }
 
@@ -117,7 +99,8 @@ impl Optimizer<'_> {
         for (member, rows) in group.members.iter().zip(nest_rows) {
             facts.push(self.facts_of(conditions, member, *rows));
         }
-        Search { facts, is_straight: group.straight }
+        let wanted = Wanted { share: 1.0, in_order: false };
+        Search { facts, is_straight: group.straight, wanted, look_ups: LookUps::default() }
     }
 
     /// The cheapest steps that begin with those of `start`, and the cost of all.
@@ -135,34 +118,35 @@ impl Optimizer<'_> {
         let mut steps = start;
         for number in order {
             let (placed, rows) = search.after(&steps);
-            let (cost, step) = self.step(search, number, placed, rows);
-            steps.cost += cost + step.rows_after * ROW_COST;
+            let (rows, step) = self.step(search, number, placed, rows);
+            steps.rows = rows;
             steps.list.push(step);
         }
         Ok(steps)
     }
 
-    /// The best way to join one more member, with its cost.
+    /// The best way to join one more member, and the rows behind it.
     pub(super) fn step(
         &mut self,
         search: &mut Search<'_>,
         number: usize,
         placed: u64,
-        rows_before: f64,
-    ) -> (f64, Step) {
-        let choice = self.choice(search, number, placed, rows_before);
+        before: JoinedRows,
+    ) -> (JoinedRows, Step) {
+        let look_ups = self.look_ups_of(search, number, placed);
+        let facts = &search.facts[number];
+        let choice = facts.choice(&look_ups, placed, before, search.wanted);
         let candidate = match choice.method {
-            Method::Scan(at) | Method::Loop(at) => search.facts[number].scans.get(at).cloned(),
-            Method::LookUp(at) => self.look_ups_of(search, number, placed).get(at).cloned(),
-            Method::Whole => None,
+            Method::Scan(at) | Method::Kept(at) | Method::Loop(at) => facts.scans.get(at).cloned(),
+            Method::LookUp(at) => {
+                look_ups.iter().flat_map(|ways| ways.iter()).nth(at).map(|found| found.candidate.clone())
+            }
+            Method::Whole | Method::KeptWhole | Method::LoopWhole => None,
         };
-        let hash = match choice.method {
-            Method::LookUp(_) | Method::Loop(_) => false,
-            Method::Scan(_) => placed != 0,
-            Method::Whole => placed != 0 && !search.facts[number].is_looped,
-        };
-        let own_rows = search.facts[number].rows.own;
-        (choice.cost, Step { member: number, candidate, hash, own_rows, rows_after: choice.rows_after })
+        let swap = placed != 0 && matches!(choice.method, Method::Scan(_) | Method::Whole);
+        let hash = swap || matches!(choice.method, Method::Kept(_) | Method::KeptWhole);
+        let step = Step { member: number, candidate, hash, swap, rows_after: choice.rows.count };
+        (choice.rows, step)
     }
 
     fn facts_of<'g>(
@@ -195,66 +179,45 @@ impl Optimizer<'_> {
             Content::Nest(_) => Vec::new(),
         };
         let rows = self.rows_of_member(member, nest_rows, &own, &scans);
+        let kept_row_ns = self.kept_row_ns(member);
+        let by_index = |(at, scan)| Scan::by_index(at, scan, self.order_of(member, scan));
+        let mut readings: Vec<Scan> = scans.iter().enumerate().map(by_index).collect();
+        if readings.is_empty() {
+            readings.push(Scan::of_rows(rows.total * kept_row_ns));
+        }
         let mut links = Vec::new();
         for (condition, tables, class, is_fixed) in conditions {
             if tables & member.tables != 0 && tables & !member.tables != 0 {
                 let share = if is_fixed { 1.0 } else { self.share_of_pairs(condition) };
-                let (is_equality, is_text) = (is_equality(condition), compares_text(condition));
-                links.push(Link { condition, tables, share, class, is_equality, is_text });
+                let (is_equality, mode) = (is_equality(condition), comparison_mode(condition));
+                links.push(Link { condition, tables, share, class, is_equality, mode });
             }
         }
-        let linked = links.iter().fold(0, |bits, link| bits | link.tables) & !member.tables;
+        let indexes = self.linked_indexes(member, &links);
         let is_looped = match member.content {
             Content::Table(table) => self.block.tables[table].is_looped,
             Content::Nest(_) => false,
         };
-        Facts { member, rows, own, scans, links, linked, is_looped, look_ups: HashMap::default() }
+        Facts { member, rows, own, scans, readings, kept_row_ns, links, indexes, is_looped }
     }
 
-    /// The ways to look a member up by values of the tables that are placed.
-    fn look_ups_of(&mut self, search: &mut Search<'_>, number: usize, placed: u64) -> Arc<Vec<Candidate>> {
-        let facts = &search.facts[number];
-        let linked = placed & facts.linked;
-        if let Some(known) = facts.look_ups.get(&linked) {
-            return known.clone();
-        }
-        let found = match facts.member.content {
-            Content::Table(table) if linked != 0 => {
-                self.candidates_among(table, &search.conditions_of(number, placed), placed, true)
-            }
-            _ => Vec::new(),
-        };
-        let found = Arc::new(found);
-        search.facts[number].look_ups.insert(linked, found.clone());
-        found
+    /// The slot whose values ascend or descend in the rows that a candidate reads.
+    pub(super) fn order_of(&self, member: &Member, candidate: &Candidate) -> Option<usize> {
+        let Content::Table(number) = member.content else { return None };
+        let bound = &self.block.tables[number];
+        let Source::Base(table) = &bound.source else { return None };
+        let fixed = candidate.path.ranges.as_ref().map_or(0, |ranges| fixed_parts(ranges));
+        let definition = table.indexes()[candidate.path.index].definition(table)?;
+        bound.slots.get(definition.parts.get(fixed)?.column).copied().flatten()
     }
 
-    /// The best way to join one more member.
-    fn choice(&mut self, search: &mut Search<'_>, number: usize, placed: u64, rows_before: f64) -> Choice {
-        let look_ups = self.look_ups_of(search, number, placed);
-        let facts = &search.facts[number];
-        let matches = facts.matches(placed, &look_ups);
-        let rows_after = facts.rows_after(rows_before, matches);
-        let mut best: Option<Choice> = None;
-        let mut offer = |cost: f64, method: Method| {
-            if best.is_none_or(|known: Choice| cost < known.cost) {
-                best = Some(Choice { cost, rows_after, method });
-            }
-        };
-        for (at, candidate) in look_ups.iter().enumerate() {
-            offer(rows_before * candidate.cost + extra_look_ups(rows_before), Method::LookUp(at));
-        }
-        for (at, scan) in facts.scans.iter().enumerate() {
-            if facts.is_looped && placed != 0 {
-                offer(rows_before * scan.cost, Method::Loop(at));
-                continue;
-            }
-            let joined = if placed == 0 { 0.0 } else { facts.hash_cost(placed, rows_before, matches) };
-            // A range may hold more rows than the best one does, never fewer than pass.
-            offer(scan.cost + joined, Method::Scan(at));
-        }
-        let joined = if placed == 0 { 0.0 } else { facts.hash_cost(placed, rows_before, matches) };
-        best.unwrap_or(Choice { cost: facts.rows.total + joined, rows_after, method: Method::Whole })
+    fn kept_row_ns(&self, member: &Member) -> f64 {
+        let Content::Table(number) = member.content else { return kept_row_ns(0, 0) };
+        let bound = &self.block.tables[number];
+        let read = bound.columns.iter().zip(&bound.slots).filter(|(_, slot)| slot.is_some());
+        let (texts, others): (Vec<_>, Vec<_>) =
+            read.partition(|(column, _)| column.result.kind().is_string());
+        kept_row_ns(others.len(), texts.len())
     }
 
     /// The best of all orders in which each member is connected to one before it, where there is such a one: the members behind
@@ -263,20 +226,20 @@ impl Optimizer<'_> {
         let count = search.facts.len();
         let mut best: Vec<Option<Best>> = vec![None; 1 << count];
         let begun = start.list.iter().fold(0, |set, step| set | 1 << step.member);
-        let (_, rows) = search.after(start);
-        best[begun] = Some(Best { cost: start.cost, rows, last: 0 });
+        best[begun] = Some(Best { rows: search.after(start).1, last: 0 });
         for set in begun..1_usize << count {
-            let Some(Best { cost, rows, .. }) = best[set] else { continue };
+            let Some(Best { rows, .. }) = best[set] else { continue };
             if set % 64 == 0 {
                 self.context.check_killed()?;
             }
             let placed = search.tables_of_set(set);
             for number in search.next_members(placed, |number| set >> number & 1 == 1) {
-                let choice = self.choice(search, number, placed, rows);
-                let total = cost + choice.cost + choice.rows_after * ROW_COST;
+                let look_ups = self.look_ups_of(search, number, placed);
+                let rows = search.facts[number].choice(&look_ups, placed, rows, search.wanted).rows;
                 let next = &mut best[set | 1 << number];
-                if next.is_none_or(|known| total < known.cost) {
-                    *next = Some(Best { cost: total, rows: choice.rows_after, last: number });
+                let share = search.wanted.share;
+                if next.is_none_or(|known| rows.ns(share) < known.rows.ns(share)) {
+                    *next = Some(Best { rows, last: number });
                 }
             }
         }
@@ -304,17 +267,19 @@ impl Optimizer<'_> {
                 true => search.free_members(placed, is_placed).into_iter().take(1).collect(),
                 false => search.next_members(placed, is_placed),
             };
-            let mut best: Option<(f64, usize, Choice)> = None;
+            let mut best: Option<(f64, usize, JoinedRows)> = None;
             for number in free {
-                let choice = self.choice(search, number, placed, rows);
-                let cost = choice.cost + choice.rows_after;
+                let look_ups = self.look_ups_of(search, number, placed);
+                let rows = search.facts[number].choice(&look_ups, placed, rows, search.wanted).rows;
+                // Each row that comes out will be looked up further.
+                let cost = rows.ns(search.wanted.share) + rows.count * NEXT_JOIN_NS;
                 if best.is_none_or(|(known, ..)| cost < known) {
-                    best = Some((cost, number, choice));
+                    best = Some((cost, number, rows));
                 }
             }
-            let Some((_, number, choice)) = best else { break };
+            let Some((_, number, joined)) = best else { break };
             placed |= search.facts[number].member.tables;
-            rows = choice.rows_after;
+            rows = joined;
             order.push(number);
         }
         Ok(order)
@@ -323,9 +288,22 @@ impl Optimizer<'_> {
 
 impl<'g> Search<'g> {
     /// The tables that steps have placed, as bits, and the rows that come out of them.
-    pub(super) fn after(&self, steps: &Steps) -> (u64, f64) {
+    pub(super) fn after(&self, steps: &Steps) -> (u64, JoinedRows) {
         let placed = steps.list.iter().fold(0, |bits, step| bits | self.facts[step.member].member.tables);
-        (placed, steps.list.last().map_or(1.0, |step| step.rows_after))
+        (placed, steps.rows)
+    }
+
+    /// The rows of a member that is read first by that candidate, or behind members of which there is one row; `count` of them meet the
+    /// conditions.
+    pub(super) fn first_rows(
+        &self,
+        number: usize,
+        candidate: &Candidate,
+        before: JoinedRows,
+        count: f64,
+    ) -> JoinedRows {
+        let rows_ns = before.rows_ns + candidate.cost_ns() + candidate.rows * self.facts[number].kept_row_ns;
+        JoinedRows { count, rows_ns, order: None, ..before }
     }
 
     /// Whether the order is that of the members.
@@ -371,13 +349,13 @@ impl<'g> Search<'g> {
 
 impl<'g> Facts<'g> {
     /// The conditions that decide about a pair once the member is joined to the tables that are placed.
-    fn usable(&self, placed: u64) -> impl Iterator<Item = &Link<'g>> {
+    pub(super) fn usable(&self, placed: u64) -> impl Iterator<Item = &Link<'g>> {
         let reach = placed | self.member.tables;
         self.links.iter().filter(move |link| link.tables & !reach == 0)
     }
 
     /// How many rows of the member match one of those before.
-    fn matches(&self, placed: u64, look_ups: &[Candidate]) -> f64 {
+    pub(super) fn matches(&self, placed: u64, look_ups: &[Arc<Vec<LookUp>>]) -> f64 {
         let mut share = 1.0;
         let mut classes: Vec<(usize, f64)> = Vec::new();
         for link in self.usable(placed) {
@@ -391,14 +369,14 @@ impl<'g> Facts<'g> {
         }
         share *= classes.iter().map(|(_, share)| share).product::<f64>();
         let matches = self.rows.own * share;
-        match look_ups.iter().any(|candidate| candidate.path.single_row) {
+        match look_ups.iter().flat_map(|ways| ways.iter()).any(|way| way.candidate.path.single_row) {
             // A unique key is taken to be referred to: conditions on its parts are not independent.
             true => (self.rows.own / self.rows.total.max(1.0)).min(1.0),
             false => matches,
         }
     }
 
-    fn rows_after(&self, rows_before: f64, matches: f64) -> f64 {
+    pub(super) fn rows_after(&self, rows_before: f64, matches: f64) -> f64 {
         let joined = rows_before * matches;
         match self.member.joined_by {
             Some((JoinKind::Left, _)) => joined.max(rows_before),
@@ -407,27 +385,11 @@ impl<'g> Facts<'g> {
             Some((JoinKind::Inner, _)) | None => joined.max(0.01),
         }
     }
+}
 
-    /// What a hash join costs beside reading the member. The smaller side is kept, unless the kind of join decides.
-    fn hash_cost(&self, placed: u64, rows_before: f64, matches: f64) -> f64 {
-        let own = self.rows.own;
-        let is_fixed = self.member.joined_by.is_some();
-        let (build, probe) =
-            if is_fixed || own <= rows_before { (own, rows_before) } else { (rows_before, own) };
-        let keys = || self.usable(placed).filter(|link| link.is_equality);
-        let (has_key, has_text) = (keys().next().is_some(), keys().any(|link| link.is_text));
-        let key_cost = if has_text { TEXT_KEY_FACTOR } else { 1.0 };
-        let pairs = if has_key { rows_before * matches * ROW_COST } else { rows_before * own * PAIR_COST };
-        (build * BUILD_COST + probe * PROBE_COST) * key_cost + pairs
+fn comparison_mode(condition: &Expression) -> Option<ComparisonMode> {
+    match &condition.kind {
+        ExpressionKind::Compare(comparison) => Some(comparison.mode),
+        _ => None,
     }
-}
-
-/// Whether texts are compared.
-fn compares_text(condition: &Expression) -> bool {
-    matches!(&condition.kind, ExpressionKind::Compare(comparison) if matches!(comparison.mode, ComparisonMode::Text(_)))
-}
-
-/// What look-ups cost beyond the estimate of one: few of them find their pages in the processor's cache, many do not.
-fn extra_look_ups(count: f64) -> f64 {
-    (count - FEW_LOOK_UPS).max(0.0) * COLD_LOOK_UP_COST
 }

@@ -56,7 +56,7 @@ impl Optimizer<'_> {
                 _ => ROWS_UNKNOWN,
             },
         };
-        let share: f64 = own.iter().map(|condition| selectivity(condition)).product();
+        let share: f64 = own.iter().map(|condition| self.share_of_rows(condition)).product();
         let counted = match &member.content {
             Content::Table(table) => self.rows_by_index(*table, scans, own),
             Content::Nest(_) => None,
@@ -86,8 +86,8 @@ impl Optimizer<'_> {
             part.column_slot().is_some_and(|slot| counted.iter().any(|column| slots[*column] == Some(slot)))
         };
         let own = conditions.iter().filter(|condition| tables_of(block, condition) & !(1 << table) == 0);
-        let rest = own.filter(|condition| !condition.any(&is_counted));
-        Some(best.rows * rest.map(|condition| selectivity(condition)).product::<f64>())
+        let rest: Vec<&&Expression> = own.filter(|condition| !condition.any(&is_counted)).collect();
+        Some(best.rows * rest.iter().map(|condition| self.share_of_rows(condition)).product::<f64>())
     }
 
     /// The share of all pairs that a condition between tables leaves.
@@ -107,7 +107,40 @@ impl Optimizer<'_> {
         }
     }
 
-    /// How many different values a column has, and whether an index says so.
+    /// The share of rows that a condition on one table leaves: by the number of different values where it asks for one, or for some.
+    fn share_of_rows(&mut self, condition: &Expression) -> f64 {
+        match &condition.kind {
+            ExpressionKind::Compare(comparison) => {
+                let (left, right) = (comparison.left.column_slot(), comparison.right.column_slot());
+                let column = match (left, right) {
+                    (Some(_), None) => &comparison.left,
+                    (None, Some(_)) => &comparison.right,
+                    _ => return selectivity(condition),
+                };
+                let Some((values, true)) = self.distinct_values(column) else {
+                    return selectivity(condition);
+                };
+                match comparison.operator {
+                    ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual => 1.0 / values.max(1.0),
+                    ComparisonOperator::NotEqual => 1.0 - 1.0 / values.max(2.0),
+                    _ => selectivity(condition),
+                }
+            }
+            ExpressionKind::In(list) if !list.negated && list.operand.column_slot().is_some() => {
+                match self.distinct_values(&list.operand) {
+                    Some((values, true)) => (list.list.len() as f64 / values.max(1.0)).min(1.0),
+                    _ => selectivity(condition),
+                }
+            }
+            ExpressionKind::And(terms) => terms.iter().map(|term| self.share_of_rows(term)).product(),
+            ExpressionKind::Or(terms) => {
+                terms.iter().map(|term| self.share_of_rows(term)).sum::<f64>().min(1.0)
+            }
+            _ => selectivity(condition),
+        }
+    }
+
+    /// How many different values a column has, and whether that was counted.
     fn distinct_values(&mut self, column: &Expression) -> Option<(f64, bool)> {
         let block = &*self.block;
         let (table, position) = block.place(column)?;
@@ -122,7 +155,8 @@ impl Optimizer<'_> {
                     })
                 };
                 let index = (0..base.indexes().len()).find(begins);
-                let found = index.and_then(|index| statistics.distinct.get(index)?.first().copied());
+                let by_index = index.and_then(|index| statistics.distinct.get(index)?.first().copied());
+                let found = by_index.or_else(|| statistics.column_values.get(position).copied());
                 Some(match found {
                     Some(values) => (values as f64, true),
                     None => ((table_rows(&statistics) / ROWS_PER_VALUE).max(ROWS_PER_VALUE), false),

@@ -1,18 +1,16 @@
 //! The order of joins where ORDER BY is wanted: the one that costs least, or one whose first table comes in that order, so
 //! that no sort is needed and LIMIT ends the reading. Main function: [`choose_steps`].
 
-use super::access::{COVERING_COST, Candidate, DESCENT_COST, FETCH_COST, table_rows};
+use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::index_order::order_of_path;
 use super::join::{Content, Group, Member, Step};
-use super::join_order::{ROW_COST, Search, Steps};
+use super::join_order::{Search, Steps, Wanted};
+use crate::cost::sort_ns;
 use crate::{JoinGoal, Optimizer, Source, needs_row};
 use errors::SqlResult;
 use plan::Rule;
-use plan::physical::AccessPath;
 
-/// Cost of sorting a row.
-const SORT_COST: f64 = 1.0;
 /// So many times the rows are read that conditions are guessed to want before enough of them pass: which rows pass may go
 /// with the order.
 const GUESS_MARGIN: f64 = 2.0;
@@ -45,9 +43,15 @@ pub(super) fn choose_steps(
     goal: &JoinGoal,
 ) -> SqlResult<ChosenSteps> {
     let mut search = optimizer.search_of(group, conditions, nest_rows);
-    let Steps { list, cost } = optimizer.choose_order(&mut search, Steps::default())?;
+    let Steps { list, rows } = optimizer.choose_order(&mut search, Steps::default())?;
+    let margin = if conditions.is_empty() { 1.0 } else { GUESS_MARGIN };
+    let share_of = |wanted: f64| (wanted.max(1.0) * margin / rows.count.max(1.0)).min(1.0);
+    let share = goal.rows_wanted.map_or(1.0, share_of);
     if goal.order.is_empty() {
-        return Ok(ChosenSteps { steps: list, order: StepOrder::Any });
+        let is_all = share >= 1.0 || list.len() < 2;
+        search.wanted.share = share;
+        let steps = if is_all { list } else { optimizer.choose_order(&mut search, Steps::default())?.list };
+        return Ok(ChosenSteps { steps, order: StepOrder::Any });
     }
     let mut chosen = with_order(optimizer, group, list, goal, conditions);
     let is_ordered = chosen.order != StepOrder::None;
@@ -59,14 +63,16 @@ pub(super) fn choose_steps(
     if is_row || goal.rows_wanted.is_none() && (is_ordered || group.members.len() > 1) {
         return Ok(chosen);
     }
-    let rows = chosen.steps.last().map_or(1.0, |step| step.rows_after).max(1.0);
-    let margin = if conditions.is_empty() { 1.0 } else { GUESS_MARGIN };
-    let share = goal.rows_wanted.map_or(1.0, |wanted| (wanted.max(1.0) * margin / rows).min(1.0));
-    let mut least = cost + if is_ordered { 0.0 } else { rows * SORT_COST };
-    for start in ordered_starts(optimizer, &mut search, goal, conditions, share) {
-        let Steps { list, cost } = optimizer.choose_order(&mut search, start)?;
-        if cost < least {
-            least = cost;
+    let mut least_ns = match is_ordered && !chosen.steps.iter().any(|step| step.swap) {
+        true => rows.ns(share),
+        false => rows.ns(1.0) + sort_ns(rows.count, goal.rows_wanted),
+    };
+    search.wanted = Wanted { share, in_order: true };
+    for start in ordered_starts(optimizer, &mut search, goal, conditions) {
+        let Steps { mut list, rows } = optimizer.choose_order(&mut search, start)?;
+        if rows.ns(share) <= least_ns {
+            least_ns = rows.ns(share);
+            list.iter_mut().for_each(|step| step.rows_after = (step.rows_after * share).max(0.01));
             chosen = ChosenSteps { steps: list, order: StepOrder::Kept };
         }
     }
@@ -117,17 +123,16 @@ fn put_in_order(
     backward.is_some()
 }
 
-/// The first steps that give the order, with what they cost if a share of the rows is read: rows of which there is one,
-/// and a table in order.
+/// The first steps that give the order: rows of which there is one, and a table in order.
 fn ordered_starts(
     optimizer: &mut Optimizer<'_>,
     search: &mut Search<'_>,
     goal: &JoinGoal,
     conditions: &[Condition],
-    share: f64,
 ) -> Vec<Steps> {
     let before = constant_steps(optimizer, search);
-    let (constant, _) = search.after(&before);
+    let (constant, constant_rows) = search.after(&before);
+    let share = search.wanted.share;
     let mut starts = Vec::new();
     for (number, member) in search.members().enumerate().collect::<Vec<_>>() {
         let Content::Table(table) = member.content else { continue };
@@ -135,7 +140,7 @@ fn ordered_starts(
         if !is_free || member.joined_by.is_some() || search.is_straight() && number > 0 {
             continue;
         }
-        let (_, known) = optimizer.step(search, number, constant, 1.0);
+        let (rows, known) = optimizer.step(search, number, constant, constant_rows);
         let usable = search.conditions_of(number, constant);
         let mut candidates = optimizer.candidates(table, &usable, constant);
         candidates.retain(|candidate| candidate.path.ranges.is_some() || !candidate.path.union.is_empty());
@@ -147,15 +152,14 @@ fn ordered_starts(
             if !put_in_order(optimizer, table, &mut candidate, goal, conditions, constant) {
                 continue;
             }
-            let cost = DESCENT_COST + (candidate.cost - DESCENT_COST) * share;
+            let mut steps = before.clone();
+            steps.rows = search.first_rows(number, &candidate, constant_rows, rows.count);
+            steps.rows.order = optimizer.order_of(member, &candidate);
             if candidate.path.ranges.is_none() && candidate.path.union.is_empty() {
                 candidate.rows = (candidate.rows * share).max(1.0);
             }
-            let rows_after = (known.rows_after * share).max(0.01);
-            let mut steps = before.clone();
-            steps.cost = cost + rows_after * ROW_COST + DESCENT_COST * before.list.len() as f64;
             let candidate = Some(candidate);
-            steps.list.push(Step { candidate, hash: false, rows_after, ..known.clone() });
+            steps.list.push(Step { candidate, hash: false, swap: false, ..known.clone() });
             starts.push(steps);
         }
     }
@@ -170,14 +174,15 @@ fn constant_steps(optimizer: &mut Optimizer<'_>, search: &mut Search<'_>) -> Ste
     while number < members.len() && !search.is_straight() {
         let member = members[number];
         number += 1;
-        let (placed, _) = search.after(&steps);
+        let (placed, rows) = search.after(&steps);
         let is_free = placed & member.tables == 0 && member.needs & !placed == 0;
         if !is_free || member.joined_by.is_some() {
             continue;
         }
-        let (_, step) = optimizer.step(search, number - 1, placed, 1.0);
+        let (rows, step) = optimizer.step(search, number - 1, placed, rows);
         if reads_one_row(&step) {
             steps.list.push(step);
+            steps.rows = rows;
             number = 0;
         }
     }
@@ -189,7 +194,7 @@ pub(super) fn whole_indexes(optimizer: &mut Optimizer<'_>, number: usize) -> Vec
     let bound = &optimizer.block.tables[number];
     let Source::Base(table) = &bound.source else { return Vec::new() };
     let (table, limits) = (table.clone(), bound.limits.clone());
-    let rows = table_rows(&optimizer.statistics(&table));
+    let statistics = optimizer.statistics(&table);
     let needs_row = needs_row(optimizer.block, number);
     let mut found = Vec::new();
     for index in 0..table.indexes().len() {
@@ -198,13 +203,7 @@ pub(super) fn whole_indexes(optimizer: &mut Optimizer<'_>, number: usize) -> Vec
             continue;
         }
         let covering = index != 0 && !needs_row && optimizer.is_covered(number, &table, index);
-        let per_row = match (index, covering) {
-            (0, _) => 1.0,
-            (_, true) => COVERING_COST,
-            (_, false) => FETCH_COST,
-        };
-        let path = AccessPath { covering, ..AccessPath::whole(index) };
-        found.push(Candidate { path, rows, cost: DESCENT_COST + rows * per_row, dependent: false });
+        found.push(Candidate::whole(&table, &statistics, index, covering));
     }
     found
 }

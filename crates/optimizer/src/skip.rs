@@ -6,14 +6,12 @@ use super::access::{Candidate, table_rows};
 use super::build::Builder;
 use super::extremes::extreme_end;
 use super::order::whole_indexes;
+use crate::cost::{KEPT_ROW_NS, SKIP_NS};
 use crate::{Block, JoinTree, LogicalSelect, Optimizer, Source, needs_row};
 use engine::Table;
 use expression::{Expression, ExpressionKind};
 use plan::Rule;
 use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node};
-
-/// Cost of finding the next value. Entries of an index are read so fast that a few of them are no reason to leave them out.
-const SKIP_COST: f64 = 20.0;
 
 /// One row for each combination of values that the query reads, if that is all it asks for and there are few. Their number
 /// comes with them.
@@ -74,7 +72,8 @@ fn skipping_table(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Opti
     let statistics = optimizer.statistics(&table);
     let all: Vec<&Expression> = select.conditions.iter().collect();
     let mut candidates = optimizer.candidates(0, &all, 0);
-    let plain = candidates.iter().map(|candidate| candidate.cost).min_by(f64::total_cmp)?;
+    let whole = |candidate: &Candidate| candidate.cost_ns() + candidate.rows * KEPT_ROW_NS;
+    let plain_ns = candidates.iter().map(whole).min_by(f64::total_cmp)?;
     candidates.extend(whole_indexes(optimizer, 0));
     let mut best: Option<(f64, usize, Candidate)> = None;
     for candidate in candidates {
@@ -89,7 +88,7 @@ fn skipping_table(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Opti
             best = Some((groups, parts, candidate));
         }
     }
-    let (groups, parts, mut candidate) = best.filter(|(groups, ..)| groups * SKIP_COST < plain)?;
+    let (groups, parts, mut candidate) = best.filter(|(groups, ..)| groups * SKIP_NS < plain_ns)?;
     candidate.path.skip_parts = parts;
     candidate.path.ordered = true;
     candidate.rows = groups;

@@ -3,8 +3,9 @@
 //! The keys of the rows are gathered from all ranges first, each once and in the order of the clustered index, then the rows are
 //! looked up. The conditions are checked on each row as always.
 
-use super::access::{COVERING_COST, Candidate, DESCENT_COST, FETCH_COST, table_rows};
+use super::access::{Candidate, table_size};
 use super::terms::{Term, Terms, index_conditions};
+use crate::cost::{TableSize, Work};
 use crate::{Optimizer, Source};
 use engine::{Distribution, Table, WaitPolicy};
 use plan::physical::{AccessPath, KeyConditions, RowLock};
@@ -45,7 +46,7 @@ pub(super) fn union_candidates(
                 best_branch(optimizer, number, &table, &statistics, &with_all)
             })
             .collect();
-        found.extend(chosen.and_then(|branches| union_of(branches, table_rows(&statistics))));
+        found.extend(chosen.and_then(|branches| union_of(branches, table_size(&statistics))));
     }
     found
 }
@@ -82,9 +83,9 @@ fn best_branch(
 }
 
 /// One path for each index; None if it is one index, whose ranges are read without a union.
-fn union_of(branches: Vec<Branch>, total: f64) -> Option<Candidate> {
+fn union_of(branches: Vec<Branch>, size: TableSize) -> Option<Candidate> {
     let dependent = branches.iter().any(|branch| branch.dependent);
-    let rows = branches.iter().map(|branch| branch.rows).sum::<f64>().min(total);
+    let rows = branches.iter().map(|branch| branch.rows).sum::<f64>().min(size.rows);
     let mut union: Vec<AccessPath> = Vec::new();
     for branch in branches {
         match union.iter_mut().find(|path| path.index == branch.index) {
@@ -99,7 +100,7 @@ fn union_of(branches: Vec<Branch>, total: f64) -> Option<Candidate> {
     if union.len() < 2 {
         return None;
     }
-    let cost = union.len() as f64 * DESCENT_COST + rows * (COVERING_COST + FETCH_COST);
+    let work = Work::union(size, union.len() as f64, rows);
     let path = AccessPath { union, ..AccessPath::whole(0) };
-    Some(Candidate { path, rows, cost, dependent })
+    Some(Candidate { path, rows, work, dependent })
 }

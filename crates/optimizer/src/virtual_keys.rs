@@ -1,7 +1,8 @@
 //! Look-ups in tables without storage: conditions that give values to the columns by which such a table finds its rows.
 //! Main functions: [`virtual_candidates`], [`with_keys`].
 
-use super::access::{Candidate, DESCENT_COST};
+use super::access::Candidate;
+use crate::cost::Work;
 use crate::{Block, tables_of};
 use expression::operators::{CastFailure, ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
@@ -31,7 +32,7 @@ pub(super) fn virtual_candidates(
         )
     };
     let dependent = keys.iter().flat_map(|key| &key.points).any(|point| point.any(&is_open));
-    vec![Candidate { path: AccessPath::whole(0), rows, cost: DESCENT_COST + rows, dependent }]
+    vec![Candidate { path: AccessPath::whole(0), rows, work: Work::of_made_rows(rows), dependent }]
 }
 
 /// A reader of a table without storage that looks up what conditions say of its key columns; other readers stay as they are.

@@ -64,7 +64,9 @@ pub fn varying_access(plan: &Plan) -> Option<&TableAccess> {
         PlanKind::Query(query, None) => &query.root,
         PlanKind::Update(update) => &update.node,
         PlanKind::Delete(delete) => &delete.node,
-        PlanKind::Query(_, Some(_)) | PlanKind::Insert(_) | PlanKind::Load(_) | PlanKind::Do(_) => return None,
+        PlanKind::Query(_, Some(_)) | PlanKind::Insert(_) | PlanKind::Load(_) | PlanKind::Do(_) => {
+            return None;
+        }
     };
     only_access(root).filter(|access| !access.path.single_row)
 }

@@ -1,0 +1,48 @@
+//! What steps of plans take in nanoseconds of a processor's time. Written by `benches/calibrate.py --write`. Pairs are a size and the
+//! time there: bytes of the tree that is looked up in, or rows that are kept to be hashed.
+
+/// Passing a row of a clustered index.
+pub(crate) const SCAN_ROW_NS: f64 = 30.6;
+/// And for each KiB of it.
+pub(crate) const SCAN_KIBIBYTE_NS: f64 = 142.0;
+/// Passing an entry of a secondary index.
+pub(crate) const SCAN_ENTRY_NS: f64 = 36.0;
+/// Making values of a row.
+pub(crate) const KEPT_ROW_NS: f64 = 13.6;
+/// And for each column of fixed width.
+pub(crate) const COLUMN_NS: f64 = 24.7;
+/// And for each text.
+pub(crate) const TEXT_COLUMN_NS: f64 = 52.9;
+/// Finding a row by a whole key, at random.
+pub(crate) const LOOK_UP_NS: [(f64, f64); 4] =
+    [(1.475e+05, 310.0), (1.622e+06, 527.0), (1.670e+07, 885.0), (1.687e+08, 1670.0)];
+/// The same by keys that ascend, page by page.
+pub(crate) const LOOK_UP_IN_ORDER_NS: f64 = 357.0;
+/// What a range costs more than a whole key.
+pub(crate) const RANGE_NS: f64 = 225.0;
+/// Finding the row of an entry, at random.
+pub(crate) const FETCH_NS: [(f64, f64); 4] =
+    [(1.475e+05, 305.0), (1.622e+06, 505.0), (1.670e+07, 1110.0), (1.687e+08, 1650.0)];
+/// Keeping a row to be hashed.
+pub(crate) const BUILD_NS: [(f64, f64); 3] = [(1.000e+04, 53.8), (1.000e+05, 94.4), (1.000e+06, 236.0)];
+/// Looking a row up among the kept ones, and finding one.
+pub(crate) const PROBE_NS: [(f64, f64); 4] =
+    [(1e3, 10.0), (1.000e+04, 71.7), (1.000e+05, 373.0), (1.000e+06, 547.0)];
+/// The same of a row that finds none.
+pub(crate) const MISS_NS: f64 = 20.0;
+/// The same with a text in the key.
+pub(crate) const TEXT_MISS_NS: f64 = 80.0;
+/// What keeping costs more with a text in the key.
+pub(crate) const TEXT_BUILD_NS: f64 = 142.0;
+/// What looking up costs more with a text in the key.
+pub(crate) const TEXT_PROBE_NS: f64 = 187.0;
+/// A row that comes out of a join.
+pub(crate) const JOINED_ROW_NS: f64 = 88.5;
+/// A pair that no key decides about.
+pub(crate) const PAIR_NS: f64 = 60.7;
+/// Sorting a row.
+pub(crate) const SORT_ROW_NS: f64 = 1.0;
+/// And for each doubling of the number of rows.
+pub(crate) const SORT_STEP_NS: f64 = 14.0;
+/// Going from a value of an index to the next.
+pub(crate) const SKIP_NS: f64 = 1150.0;

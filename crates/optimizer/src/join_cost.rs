@@ -1,0 +1,184 @@
+//! What joining one more member costs, and by which method. Main types: [`JoinedRows`], [`Choice`].
+
+use super::access::Candidate;
+use super::join_order::{Facts, Wanted};
+use super::look_ups::LookUp;
+use crate::cost::{HashSides, JOINED_ROW_NS};
+use expression::operators::ComparisonMode;
+use std::sync::Arc;
+
+/// The rows that come out of the members that are placed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JoinedRows {
+    pub count: f64,
+    /// What is done before the first of them comes.
+    pub start_ns: f64,
+    /// What is done for all of them.
+    pub rows_ns: f64,
+    /// The slot whose values ascend or descend.
+    pub order: Option<usize>,
+}
+
+impl Default for JoinedRows {
+    /// The one row that the first member is joined to.
+    fn default() -> Self {
+        JoinedRows { count: 1.0, start_ns: 0.0, rows_ns: 0.0, order: None }
+    }
+}
+
+impl JoinedRows {
+    /// What a share of them costs.
+    pub fn ns(&self, share: f64) -> f64 {
+        self.start_ns + share * self.rows_ns
+    }
+}
+
+/// How a member is joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// Read by the scan of that number, as the first one or to be looked up among the kept rows before.
+    Scan(usize),
+    /// Read by the scan of that number and kept to be hashed.
+    Kept(usize),
+    /// Looked up by the candidate of that number.
+    LookUp(usize),
+    /// Read by the scan of that number for each row before it.
+    Loop(usize),
+    /// As `Scan`, `Kept` and `Loop`: it has no index.
+    Whole,
+    KeptWhole,
+    LoopWhole,
+}
+
+/// A way to join one more member.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    pub rows: JoinedRows,
+    pub method: Method,
+}
+
+/// The best of the ways that were offered.
+struct Offers {
+    share: f64,
+    best: Option<Choice>,
+}
+
+impl Offers {
+    fn add(&mut self, rows: JoinedRows, method: Method) {
+        if self.best.is_none_or(|known| rows.ns(self.share) < known.rows.ns(self.share)) {
+            self.best = Some(Choice { rows, method });
+        }
+    }
+}
+
+/// What a member is joined to, and what comes of it by any method.
+#[derive(Clone, Copy)]
+struct Joining {
+    placed: u64,
+    before: JoinedRows,
+    wanted: Wanted,
+    /// Rows of the member for one of those before.
+    matches: f64,
+    /// Rows behind the join.
+    count: f64,
+}
+
+/// Reading a member whole, or a range of it, once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scan {
+    ns: f64,
+    order: Option<usize>,
+    /// The methods by which its rows are looked up among those before, and the other way round.
+    probing: Method,
+    kept: Method,
+    /// The method by which it is read again for each row before.
+    looped: Method,
+}
+
+impl Scan {
+    /// By the candidate of that number.
+    pub fn by_index(at: usize, candidate: &Candidate, order: Option<usize>) -> Scan {
+        let (probing, kept, looped) = (Method::Scan(at), Method::Kept(at), Method::Loop(at));
+        Scan { ns: candidate.cost_ns(), order, probing, kept, looped }
+    }
+
+    /// Of what has no index.
+    pub fn of_rows(ns: f64) -> Scan {
+        let (probing, kept, looped) = (Method::Whole, Method::KeptWhole, Method::LoopWhole);
+        Scan { ns, order: None, probing, kept, looped }
+    }
+}
+
+impl Facts<'_> {
+    /// The best way to join the member to the tables that are placed.
+    pub fn choice(
+        &self,
+        look_ups: &[Arc<Vec<LookUp>>],
+        placed: u64,
+        before: JoinedRows,
+        wanted: Wanted,
+    ) -> Choice {
+        let matches = self.matches(placed, look_ups);
+        let count = self.rows_after(before.count, matches);
+        let joining = Joining { placed, before, wanted, matches, count };
+        let mut offers = Offers { share: wanted.share, best: None };
+        for (at, look_up) in look_ups.iter().flat_map(|ways| ways.iter()).enumerate() {
+            offers.add(self.looked_up(look_up, joining), Method::LookUp(at));
+        }
+        self.readings.iter().for_each(|scan| self.offer_scan(&mut offers, scan, joining));
+        let nothing = Choice { rows: JoinedRows { count, ..before }, method: Method::Whole };
+        offers.best.unwrap_or(nothing)
+    }
+
+    fn looked_up(&self, look_up: &LookUp, joining: Joining) -> JoinedRows {
+        let Joining { before, wanted, count, .. } = joining;
+        let in_order = before.order.is_some() && look_up.slot == before.order;
+        let work_ns = look_up.candidate.work.ns(before.count * wanted.share, in_order) / wanted.share;
+        let found = before.count * look_up.candidate.rows;
+        let rows_ns = before.rows_ns + work_ns + found * self.kept_row_ns + count * JOINED_ROW_NS;
+        JoinedRows { count, rows_ns, ..before }
+    }
+
+    /// Offers the first read of a join, or a hash join.
+    fn offer_scan(&self, offers: &mut Offers, scan: &Scan, joining: Joining) {
+        let Joining { placed, before, wanted, matches, count } = joining;
+        let own = self.rows.own;
+        if placed == 0 {
+            let rows_ns = before.rows_ns + scan.ns + own * self.kept_row_ns;
+            offers.add(JoinedRows { count, rows_ns, order: scan.order, ..before }, scan.probing);
+            return;
+        }
+        if self.is_looped {
+            let rows_ns = before.rows_ns + before.count * (scan.ns + own * self.kept_row_ns);
+            offers.add(JoinedRows { count, rows_ns, ..before }, scan.looped);
+            return;
+        }
+        let keys = self.usable(placed).filter(|link| link.is_equality);
+        let (mut key_count, mut text, mut integer) = (0, false, false);
+        for link in keys {
+            key_count += 1;
+            text |= matches!(link.mode, Some(ComparisonMode::Text(_)));
+            integer = link.mode == Some(ComparisonMode::Integer);
+        }
+        let pairs = before.count * matches;
+        let (has_key, has_text) = (key_count > 0, text);
+        let sides = |build: f64, probe: f64| HashSides { build, probe, matched: pairs, has_key, has_text };
+        let joined_ns = count * JOINED_ROW_NS;
+        // The member is kept.
+        let hash = sides(own, before.count);
+        let start_ns = before.start_ns + scan.ns + own * self.kept_row_ns + hash.build_ns();
+        let rows_ns = before.rows_ns + hash.probe_ns() + joined_ns;
+        offers.add(JoinedRows { count, start_ns, rows_ns, order: before.order }, scan.kept);
+        // The rows before it are, and all of them come before the first of its rows is read.
+        if self.member.joined_by.is_some() || wanted.in_order {
+            return;
+        }
+        // Rows whose one integer is not among the kept ones are left out as soon as they are met.
+        let narrows = key_count == 1 && integer;
+        let read = if narrows { f64::min(own, pairs) } else { own };
+        let hash = sides(before.count, read);
+        let start_ns = before.start_ns + before.rows_ns + hash.build_ns();
+        let rows_ns = scan.ns + read * self.kept_row_ns + hash.probe_ns() + joined_ns;
+        offers.add(JoinedRows { count, start_ns, rows_ns, order: scan.order }, scan.probing);
+    }
+}

@@ -1,0 +1,116 @@
+//! The ways to look a member of a join up by values of the tables before it. What an index is asked for depends on conditions on its columns
+//! only, and so on few of the tables: each way is found once. Main type: [`LookUps`].
+
+use super::access::Candidate;
+use super::join::{Content, Member};
+use super::join_order::{Link, Search};
+use crate::{Optimizer, Source};
+use dictionary::IndexDefinition;
+use expression::{Expression, ExpressionKind};
+use plan::physical::KeyCondition;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A candidate that depends on the rows before.
+#[derive(Clone, Debug)]
+pub(super) struct LookUp {
+    pub candidate: Candidate,
+    /// The slot that its first key part is looked up by.
+    pub slot: Option<usize>,
+}
+
+/// An index of a member that links ask for values of other tables.
+#[derive(Clone, Debug)]
+pub(super) struct LinkedIndex {
+    /// None: several indexes, by links with OR, or a table without storage.
+    index: Option<usize>,
+    /// The slots of its columns.
+    slots: Vec<usize>,
+    /// The other tables that these links read, as bits.
+    tables: u64,
+}
+
+/// The ways that were found, by member, index, and those of the tables that links read which are placed.
+#[derive(Default)]
+pub(super) struct LookUps(HashMap<(usize, Option<usize>, u64), Arc<Vec<LookUp>>>);
+
+impl LookUp {
+    fn new(candidate: Candidate) -> LookUp {
+        let first = candidate.path.ranges.as_deref().and_then(|ranges| ranges.first()?.first());
+        let slot = match first {
+            Some(KeyCondition::Points(points)) => match points.as_slice() {
+                [(point, _)] => point.column_slot(),
+                _ => None,
+            },
+            _ => None,
+        };
+        LookUp { slot, candidate }
+    }
+}
+
+impl LinkedIndex {
+    fn is_asked(&self, condition: &Expression) -> bool {
+        self.index.is_none() || condition.slots().iter().any(|slot| self.slots.contains(slot))
+    }
+}
+
+impl Optimizer<'_> {
+    /// The indexes of a member that these links may look it up by.
+    pub(super) fn linked_indexes(&self, member: &Member, links: &[Link<'_>]) -> Vec<LinkedIndex> {
+        let Content::Table(number) = member.content else { return Vec::new() };
+        let bound = &self.block.tables[number];
+        let slot = |column: usize| bound.slots.get(column).copied().flatten();
+        let any = LinkedIndex { index: None, slots: Vec::new(), tables: 0 };
+        let mut found = match &bound.source {
+            Source::Base(table) => {
+                let definitions = table.indexes().iter().map(|index| index.definition(table));
+                let allowed = definitions.enumerate().filter_map(|(index, definition)| {
+                    let limits = &bound.limits;
+                    let usable = |one: &&IndexDefinition| !one.invisible && limits.allows_for_join(&one.name);
+                    Some((index, definition.filter(usable)?))
+                });
+                let linked = |(index, definition): (usize, &IndexDefinition)| {
+                    let slots = definition.parts.iter().filter_map(|part| slot(part.column)).collect();
+                    LinkedIndex { index: Some(index), slots, tables: 0 }
+                };
+                let has_or = links.iter().any(|link| matches!(link.condition.kind, ExpressionKind::Or(_)));
+                allowed.map(linked).chain(has_or.then_some(any)).collect()
+            }
+            Source::Virtual(_) => vec![any],
+            _ => Vec::new(),
+        };
+        for known in &mut found {
+            let asking = links.iter().filter(|link| known.is_asked(link.condition));
+            known.tables = asking.fold(0, |bits, link| bits | link.tables) & !member.tables;
+        }
+        found.retain(|known| known.tables != 0);
+        found
+    }
+
+    /// The ways to look a member up by values of the tables that are placed, index by index.
+    pub(super) fn look_ups_of(
+        &mut self,
+        search: &mut Search<'_>,
+        number: usize,
+        placed: u64,
+    ) -> Vec<Arc<Vec<LookUp>>> {
+        let facts = &search.facts[number];
+        let Content::Table(table) = facts.member.content else { return Vec::new() };
+        let mut ways = Vec::with_capacity(facts.indexes.len());
+        for linked in facts.indexes.iter().filter(|linked| linked.tables & placed != 0) {
+            let key = (number, linked.index, placed & linked.tables);
+            if let Some(known) = search.look_ups.0.get(&key) {
+                ways.push(known.clone());
+                continue;
+            }
+            let usable = facts.usable(placed).map(|link| link.condition);
+            let all = facts.own.iter().copied().chain(usable);
+            let conditions: Vec<&Expression> = all.filter(|condition| linked.is_asked(condition)).collect();
+            let candidates = self.look_ups(table, linked.index, &conditions, placed);
+            let found = Arc::new(candidates.into_iter().map(LookUp::new).collect::<Vec<_>>());
+            search.look_ups.0.insert(key, found.clone());
+            ways.push(found);
+        }
+        ways
+    }
+}
