@@ -461,22 +461,10 @@ impl Comparison {
         if null_safe && (left.is_null() || right.is_null()) {
             return Ok(Some(left.as_ref() == right.as_ref() && !(is_moment && is_given(&self.left))));
         }
-        let order = compare_values(
-            self.mode,
-            left.as_ref(),
-            &self.left.result.column_type,
-            right.as_ref(),
-            &self.right.result.column_type,
-            context,
-        )?;
-        Ok(match order {
-            Some(order) => Some(self.operator.holds(order)),
-            None if null_safe => Some(false),
-            None => None,
-        })
+        self.truth_of(left.as_ref(), right.as_ref(), context)
     }
 
-    /// The truth for two values; not for `<=>`.
+    /// The truth for two values; for `<=>` none is NULL.
     #[inline]
     fn truth_of(
         &self,
@@ -486,7 +474,8 @@ impl Comparison {
     ) -> SqlResult<Option<bool>> {
         let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);
         let order = compare_values(self.mode, left, left_type, right, right_type, context)?;
-        Ok(order.map(|order| self.operator.holds(order)))
+        let unknown = (self.operator == ComparisonOperator::NullSafeEqual).then_some(false);
+        Ok(order.map(|order| self.operator.holds(order)).or(unknown))
     }
 
     /// Whether the left or the right operand is a constant that is of another kind of type than it is compared as, so that it
@@ -542,13 +531,7 @@ impl Comparison {
         }
         let (left, right) =
             if is_left { ((*number).as_ref(), value.as_ref()) } else { (value.as_ref(), (*number).as_ref()) };
-        let (left_type, right_type) = (&self.left.result.column_type, &self.right.result.column_type);
-        let order = compare_values(self.mode, left, left_type, right, right_type, context)?;
-        Ok(match order {
-            Some(order) => Some(self.operator.holds(order)),
-            None if null_safe => Some(false),
-            None => None,
-        })
+        self.truth_of(left, right, context)
     }
 
     /// A value as the number that it is compared as.

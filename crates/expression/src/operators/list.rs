@@ -29,15 +29,14 @@ pub struct Between {
 impl Between {
     /// The truth for one row.
     pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
-        let operand = self.operand.operand(row, context)?;
+        let mut operand = self.operand.operand(row, context)?;
         if operand.is_null() {
             return Ok(None);
         }
         let column_type = &self.operand.result.column_type;
-        let operand = match self.low.0 == self.high.0 {
-            true => as_number(self.low.0, operand, column_type, context)?,
-            false => operand,
-        };
+        if self.low.0 == self.high.0 {
+            operand = as_number(self.low.0, operand, column_type, context)?;
+        }
         let mut against = |(mode, bound): &(ComparisonMode, Expression)| {
             let value = bound.operand_beside(waiting_bytes(&operand), row, context)?;
             compare_values(
@@ -82,18 +81,13 @@ pub struct InList {
     converts_first: bool,
 }
 
-/// Constants of one kind.
-#[derive(Debug)]
+/// Constants of one kind: integers, or texts in the order of the collation in which all are compared.
+#[derive(Debug, Default)]
 struct Lookup {
-    members: LookupMembers,
+    integers: HashSet<i128>,
+    texts: Vec<Vec<u8>>,
+    collation: Option<CollationId>,
     has_null: bool,
-}
-
-#[derive(Debug)]
-enum LookupMembers {
-    Integers(HashSet<i128>),
-    /// In the order of the collation in which they are compared.
-    Texts(CollationId, Vec<Vec<u8>>),
 }
 
 impl InList {
@@ -125,10 +119,8 @@ impl InList {
             return Ok(None);
         }
         let known = self.lookup.as_ref().and_then(|lookup| lookup.find(operand.as_ref()));
-        let found = match known {
-            Some(found) => found,
-            None => self.walk(operand.as_ref(), waiting_bytes(&operand), row, context)?,
-        };
+        let waiting = waiting_bytes(&operand);
+        let found = known.map_or_else(|| self.walk(operand.as_ref(), waiting, row, context), Ok)?;
         Ok(found.map(|found| found != self.negated))
     }
 
@@ -217,64 +209,35 @@ impl Lookup {
         if list.len() < LOOKUP_LENGTH_MIN {
             return None;
         }
-        let literals: Vec<&Value> = list.iter().map(|(_, member)| member.literal()).collect::<Option<_>>()?;
-        let has_null = literals.contains(&&Value::Null);
-        let members = match operand.result.class() {
-            TypeClass::Integer => integers(&literals),
-            TypeClass::Text => texts(list),
-            _ => None,
-        };
-        Some(Lookup { members: members?, has_null })
+        let class = operand.result.class();
+        let mut lookup = Lookup::default();
+        for (mode, member) in list {
+            match (class, mode, member.literal()?) {
+                (_, _, Value::Null) => lookup.has_null = true,
+                (TypeClass::Integer, _, value) => drop(lookup.integers.insert(value.as_ref().integer()?)),
+                (TypeClass::Text, ComparisonMode::Text(collation), Value::Bytes(text))
+                    if lookup.collation.get_or_insert(*collation) == collation =>
+                {
+                    lookup.texts.push(text.clone());
+                }
+                _ => return None,
+            }
+        }
+        if let Some(collation) = lookup.collation {
+            lookup.texts.sort_by(|left, right| text::compare(collation, left, right));
+        }
+        Some(lookup)
     }
 
     /// Whether a value is in the list, unknown as the inner None; None if it is of another kind than the members.
     fn find(&self, value: ValueRef<'_>) -> Option<Option<bool>> {
-        let is_there = match (&self.members, value) {
-            (LookupMembers::Integers(integers), ValueRef::Int(number)) => {
-                integers.contains(&i128::from(number))
-            }
-            (LookupMembers::Integers(integers), ValueRef::UInt(number)) => {
-                integers.contains(&i128::from(number))
-            }
-            (LookupMembers::Texts(collation, texts), ValueRef::Bytes(bytes)) => {
-                texts.binary_search_by(|text| text::compare(*collation, text, bytes)).is_ok()
+        let is_there = match (value, self.collation) {
+            (value, None) => self.integers.contains(&value.integer()?),
+            (ValueRef::Bytes(value), Some(collation)) => {
+                self.texts.binary_search_by(|text| text::compare(collation, text, value)).is_ok()
             }
             _ => return None,
         };
         Some(if is_there || !self.has_null { Some(is_there) } else { None })
     }
-}
-
-fn integers(literals: &[&Value]) -> Option<LookupMembers> {
-    let mut integers = HashSet::with_capacity(literals.len());
-    for literal in literals {
-        match literal {
-            Value::Int(value) => integers.insert(i128::from(*value)),
-            Value::UInt(value) => integers.insert(i128::from(*value)),
-            Value::Null => continue,
-            _ => return None,
-        };
-    }
-    Some(LookupMembers::Integers(integers))
-}
-
-/// None unless all are texts that are compared in one collation.
-fn texts(list: &[(ComparisonMode, Expression)]) -> Option<LookupMembers> {
-    let mut collation = None;
-    let mut texts = Vec::with_capacity(list.len());
-    for (mode, member) in list {
-        match (mode, member.literal()?) {
-            (_, Value::Null) => {}
-            (ComparisonMode::Text(own), Value::Bytes(bytes)) => {
-                if *collation.get_or_insert(*own) != *own {
-                    return None;
-                }
-                texts.push(bytes.clone());
-            }
-            _ => return None,
-        }
-    }
-    let collation = collation?;
-    texts.sort_by(|left, right| text::compare(collation, left, right));
-    Some(LookupMembers::Texts(collation, texts))
 }
