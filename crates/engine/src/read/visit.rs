@@ -5,7 +5,7 @@ use super::filling::Filling;
 use super::{ConsistentReads, RowBatch, Scan, View};
 use crate::error::EngineResult;
 use crate::lob::bytes_to_fetch;
-use crate::tables::{Index, Table};
+use crate::tables::Index;
 use btree::{LeafView, Taken};
 use entry::{EntryKind, StoredRow, parse_entry};
 
@@ -111,22 +111,29 @@ impl ConsistentReads {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
         let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
-            (Taken::All, self.visit_secondary(view, index, leaf, visit))
+            let mut taken = 0;
+            let undecided = self.visit_secondary(view, index, leaf, &mut taken, visit);
+            (Taken::First(taken), undecided)
         })?;
         let Some(undecided) = result.transpose()? else { return Ok(false) };
         for key in &undecided {
-            self.visit_undecided(view, &table, index, key, visit)?;
+            let (mut row, mut stored) = (Vec::new(), Vec::new());
+            if self.row_of_entry(view, &table, index, key, false, &index.columns, &mut row)? {
+                index.stored_row(&table.view(&row)?, &mut stored)?;
+                visit(&stored);
+            }
         }
         Ok(true)
     }
 
-    /// Shows the rows whose entries alone say that they are visible. Returns the keys of those that only the clustered row
-    /// can decide.
+    /// Shows the rows whose entries alone say that they are visible, up to such a row behind one that only the clustered row can
+    /// decide. Returns the keys of those; `taken` counts the entries that were looked at.
     fn visit_secondary(
         &self,
         view: View,
         index: &Index,
         leaf: &LeafView<'_>,
+        taken: &mut usize,
         visit: &mut VisitRow<'_>,
     ) -> EngineResult<Vec<Vec<u8>>> {
         let all_visible = self.leaf_is_visible(leaf);
@@ -136,31 +143,20 @@ impl ConsistentReads {
             let entry = parse_entry(EntryKind::Secondary, value)?;
             match (all_visible || self.sees(view, entry.writer), entry.deleted) {
                 (true, true) => self.note_tombstone(leaf, at, index, entry.writer)?,
-                (true, false) if !entry.row.is_empty() => visit(entry.row),
+                (true, false) if !entry.row.is_empty() => {
+                    if !undecided.is_empty() {
+                        break;
+                    }
+                    visit(entry.row);
+                }
                 _ => {
                     let mut key = Vec::new();
                     leaf.key_into(at, &mut key)?;
                     undecided.push(key);
                 }
             }
+            *taken = at + 1;
         }
         Ok(undecided)
-    }
-
-    fn visit_undecided(
-        &self,
-        view: View,
-        table: &Table,
-        index: &Index,
-        key: &[u8],
-        visit: &mut VisitRow<'_>,
-    ) -> EngineResult<()> {
-        let mut row = Vec::new();
-        if self.row_of_entry(view, table, index, key, false, &index.columns, &mut row)? {
-            let mut stored = Vec::new();
-            index.stored_row(&table.view(&row)?, &mut stored)?;
-            visit(&stored);
-        }
-        Ok(())
     }
 }

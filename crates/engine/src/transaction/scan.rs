@@ -212,7 +212,7 @@ impl Scan {
     /// Shows the visible rows of the next leaf to `visit`, or as many of them as have long values for a batch; false at the end of the
     /// range. Only for consistent reads, and of a
     /// secondary index only for covering ones. `visit` runs under the leaf's latch: it must neither block nor call
-    /// the engine. Rows of one leaf of a secondary index may come out of order.
+    /// the engine. Rows come in the order of the index.
     /// Errors: as [`Scan::next_batch`].
     pub fn visit_leaf(&mut self, transaction: &Transaction, visit: &mut VisitRow<'_>) -> EngineResult<bool> {
         self.table.check_usable()?;
