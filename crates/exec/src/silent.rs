@@ -9,7 +9,12 @@ use plan::physical::{KeyCondition, Node, TableAccess, VirtualAccess};
 pub fn is_silent(node: &Node) -> bool {
     match node {
         // All rows of these are computed before the first is handed out.
-        Node::Nothing | Node::OneRow { .. } | Node::Aggregate(_) | Node::Count(_) | Node::Sort { .. } => true,
+        Node::Nothing | Node::OneRow { .. } | Node::Count(_) | Node::Sort { .. } => true,
+        Node::Aggregate(step) if !step.in_order => true,
+        Node::Aggregate(step) => {
+            let mut arguments = step.aggregates.iter().flat_map(|call| &call.arguments);
+            is_silent(&step.input) && are_silent(&step.keys) && arguments.all(speaks_not)
+        }
         Node::Values { rows } => rows.iter().all(|row| are_silent(row)),
         Node::Table(access) => is_silent_access(access),
         Node::Virtual(access) => is_silent_virtual(access),

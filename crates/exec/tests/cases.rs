@@ -65,7 +65,7 @@ macro_rules! cases {
     };
 }
 
-cases!(select, joins, grouping, subqueries, ranges, stored, change, expressions);
+cases!(select, joins, grouping, group_order, subqueries, ranges, stored, change, expressions);
 
 #[test]
 fn local_file_is_loaded() {

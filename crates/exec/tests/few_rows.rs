@@ -60,6 +60,25 @@ fn limit_ends_the_reading_of_a_join() {
 }
 
 #[test]
+fn groups_in_the_order_of_an_index_end_with_their_limit() {
+    let mut world = world();
+    for (sql, expected) in [
+        ("select k, count(*) from t group by k limit 2", ["0\t3", "1\t3"]),
+        ("select k, count(*) from t group by k order by k desc limit 2", ["999\t3", "998\t3"]),
+        ("select k, count(*) n from t group by k having n > 2 and k > 1 limit 2", ["2\t3", "3\t3"]),
+        ("select id, sum(v) from t group by id order by id limit 2", ["1\t1", "2\t2"]),
+        ("select t.id, count(*) from t join u on u.tid = t.id group by t.id limit 2", ["1\t2", "2\t2"]),
+    ] {
+        let (lines, rows) = examined(&mut world, sql);
+        assert_eq!(lines, expected, "{sql}");
+        assert!(rows <= 2 * BATCH_ROWS, "{sql}: {rows}");
+    }
+    let (lines, rows) =
+        examined(&mut world, "select k, count(*) n from t group by k order by n desc, k limit 2");
+    assert_eq!((lines, rows), (["0\t3", "1\t3"].map(str::to_owned).to_vec(), ROWS));
+}
+
+#[test]
 fn rows_of_a_union_are_looked_at_once() {
     let mut world = world();
     // Rows 5, 1005 and 2005 have that k, 5 and 1505 that s.

@@ -246,7 +246,7 @@ pub fn is_known_now(condition: &KeyCondition) -> bool {
 }
 
 /// Guess of how many rows pass a condition that no index answered.
-pub(crate) fn selectivity(condition: &Expression) -> f64 {
+pub fn selectivity(condition: &Expression) -> f64 {
     use expression::operators::ComparisonOperator;
     match &condition.kind {
         ExpressionKind::Compare(comparison) => match comparison.operator {

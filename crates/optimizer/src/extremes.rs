@@ -66,7 +66,7 @@ fn extreme_access(
     }
     let all: Vec<&Expression> = conditions.iter().collect();
     let candidates = match conditions.is_empty() {
-        true => whole_indexes(optimizer, 0),
+        true => whole_indexes(optimizer, 0, false),
         false => optimizer.candidates(0, &all, 0),
     };
     if candidates.iter().any(|candidate| candidate.path.single_row) {

@@ -7,6 +7,8 @@ pub struct IndexLimits {
     pub not_for_join: Vec<String>,
     /// Those that do not give the order of ORDER BY.
     pub not_for_order: Vec<String>,
+    /// Those that do not give the order of GROUP BY.
+    pub not_for_groups: Vec<String>,
     /// Whether the whole table is read only where no index is used.
     pub forces: bool,
 }
@@ -17,8 +19,9 @@ impl IndexLimits {
         !self.not_for_join.iter().any(|refused| refused == name)
     }
 
-    /// Whether an index may give the order of ORDER BY.
-    pub(crate) fn allows_for_order(&self, name: &str) -> bool {
-        !self.not_for_order.iter().any(|refused| refused == name)
+    /// Whether an index may give the order of ORDER BY, or of GROUP BY.
+    pub(crate) fn allows_for_order(&self, name: &str, for_groups: bool) -> bool {
+        let refused = if for_groups { &self.not_for_groups } else { &self.not_for_order };
+        !refused.iter().any(|refused| refused == name)
     }
 }

@@ -33,7 +33,7 @@ mod terms;
 mod union;
 mod virtual_keys;
 
-pub use access::{Candidate, is_known_now};
+pub use access::{Candidate, is_known_now, selectivity};
 pub use block::{Block, BoundColumn, BoundTable, Clause, SelectItem, Source, has_aggregate};
 pub use constant_condition::{fails, is_always, is_known, is_never};
 pub use early_subquery::{EarlyRuns, holds_for_no_group, leave_out_unasked};
@@ -85,6 +85,10 @@ pub struct JoinGoal {
     pub order: Vec<SortKey>,
     /// Only so many rows are wanted.
     pub rows_wanted: Option<f64>,
+    /// The order is one of groups: rows in another one are grouped in memory.
+    pub for_groups: bool,
+    /// It may as well be the reverse order.
+    pub either_way: bool,
 }
 
 /// A planned FROM and WHERE.

@@ -13,6 +13,8 @@ use plan::physical::AccessPath;
 
 /// Cost of sorting a row.
 const SORT_COST: f64 = 1.0;
+/// Cost of finding the group of a row in memory.
+const GROUP_COST: f64 = 0.4;
 /// So many times the rows are read that conditions are guessed to want before enough of them pass: which rows pass may go
 /// with the order.
 const GUESS_MARGIN: f64 = 2.0;
@@ -62,7 +64,8 @@ pub(super) fn choose_steps(
     let rows = chosen.steps.last().map_or(1.0, |step| step.rows_after).max(1.0);
     let margin = if conditions.is_empty() { 1.0 } else { GUESS_MARGIN };
     let share = goal.rows_wanted.map_or(1.0, |wanted| (wanted.max(1.0) * margin / rows).min(1.0));
-    let mut least = cost + if is_ordered { 0.0 } else { rows * SORT_COST };
+    let row_cost = if goal.for_groups { GROUP_COST } else { SORT_COST };
+    let mut least = cost + if is_ordered { 0.0 } else { rows * row_cost };
     for start in ordered_starts(optimizer, &mut search, goal, conditions, share) {
         let Steps { list, cost } = optimizer.choose_order(&mut search, start)?;
         if cost < least {
@@ -110,11 +113,21 @@ fn put_in_order(
         return false;
     }
     let backward = order_of_path(optimizer.block, table, &candidate.path, &goal.order, conditions, constant);
+    let is_allowed = !goal.for_groups || may_group(optimizer, table, candidate.path.index);
+    let backward = backward.filter(|_| is_allowed);
     if let Some(backward) = backward {
-        candidate.path.backward = backward;
+        candidate.path.backward = backward && !goal.either_way;
         candidate.path.ordered = true;
     }
     backward.is_some()
+}
+
+/// Whether hints let an index give the order of groups.
+fn may_group(optimizer: &Optimizer<'_>, number: usize, index: usize) -> bool {
+    let bound = &optimizer.block.tables[number];
+    let Source::Base(table) = &bound.source else { return false };
+    let definition = table.indexes()[index].definition(table);
+    definition.is_none_or(|definition| bound.limits.allows_for_order(&definition.name, true))
 }
 
 /// The first steps that give the order, with what they cost if a share of the rows is read: rows of which there is one,
@@ -139,7 +152,7 @@ fn ordered_starts(
         let usable = search.conditions_of(number, constant);
         let mut candidates = optimizer.candidates(table, &usable, constant);
         candidates.retain(|candidate| candidate.path.ranges.is_some() || !candidate.path.union.is_empty());
-        let mut whole = whole_indexes(optimizer, table);
+        let mut whole = whole_indexes(optimizer, table, goal.for_groups);
         // Rows of a whole table in another order than that of its keys come from everywhere.
         whole.retain(|one| goal.rows_wanted.is_some() || one.path.index == 0 || one.path.covering);
         candidates.extend(whole);
@@ -184,8 +197,12 @@ fn constant_steps(optimizer: &mut Optimizer<'_>, search: &mut Search<'_>) -> Ste
     steps
 }
 
-/// Reading all of a table by an index that may be used.
-pub(super) fn whole_indexes(optimizer: &mut Optimizer<'_>, number: usize) -> Vec<Candidate> {
+/// Reading all of a table by an index that may be used for ORDER BY, or for groups.
+pub(super) fn whole_indexes(
+    optimizer: &mut Optimizer<'_>,
+    number: usize,
+    for_groups: bool,
+) -> Vec<Candidate> {
     let bound = &optimizer.block.tables[number];
     let Source::Base(table) = &bound.source else { return Vec::new() };
     let (table, limits) = (table.clone(), bound.limits.clone());
@@ -194,7 +211,7 @@ pub(super) fn whole_indexes(optimizer: &mut Optimizer<'_>, number: usize) -> Vec
     let mut found = Vec::new();
     for index in 0..table.indexes().len() {
         let Some(definition) = table.indexes()[index].definition(&table) else { continue };
-        if definition.invisible || !limits.allows_for_order(&definition.name) {
+        if definition.invisible || !limits.allows_for_order(&definition.name, for_groups) {
             continue;
         }
         let covering = index != 0 && !needs_row && optimizer.is_covered(number, &table, index);

@@ -75,7 +75,7 @@ fn skipping_table(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Opti
     let all: Vec<&Expression> = select.conditions.iter().collect();
     let mut candidates = optimizer.candidates(0, &all, 0);
     let plain = candidates.iter().map(|candidate| candidate.cost).min_by(f64::total_cmp)?;
-    candidates.extend(whole_indexes(optimizer, 0));
+    candidates.extend(whole_indexes(optimizer, 0, true));
     let mut best: Option<(f64, usize, Candidate)> = None;
     for candidate in candidates {
         let index = candidate.path.index;

@@ -518,6 +518,8 @@ pub struct Aggregate {
     /// Rows are sorted by the keys before they are aggregated, as MySQL does for ROLLUP: what is shown of equal texts, and
     /// sums of floating point numbers, depend on the order of rows.
     pub sorts: bool,
+    /// Rows come in an order that keeps those of a group together: a group ends where a key changes. Never WITH ROLLUP.
+    pub in_order: bool,
     /// WITH ROLLUP: super-aggregate rows follow each group.
     pub rollup: bool,
 }

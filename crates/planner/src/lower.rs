@@ -8,7 +8,7 @@ use expression::{Expression, ExpressionKind, TypeClass};
 use optimizer::{
     Grouping, JoinGoal, JoinTree, Joined, LogicalSelect, ReadOrder, SelectItem, Source, compute_chosen_year,
     extreme_rows, holds_for_no_group, is_never, keep_in_table, keep_what_is_read, known_rows,
-    leave_out_unasked, plan_joins, skipping_rows, tables_of, whole_table,
+    leave_out_unasked, plan_joins, selectivity, skipping_rows, tables_of, whole_table,
 };
 use plan::Rule;
 use plan::physical::{
@@ -47,7 +47,8 @@ impl Binder<'_> {
             self.ask_first(select.having.iter());
         }
         self.join_subqueries(&mut select)?;
-        let goal = join_goal(&select);
+        let goal = self.join_goal(&select);
+        let groups_by_order = goal.for_groups && !goal.order.is_empty();
         let Joined { node, ordered, mut explain, first, rows } = match self.few_rows(&select) {
             Some(few) => few,
             None => {
@@ -63,10 +64,13 @@ impl Binder<'_> {
                 )?
             }
         };
-        let ordered = ordered && !select.groups && !select.distinct;
+        let in_order = ordered && groups_by_order;
+        let by_keys = in_order && orders_by_keys(&select, self.block().group_keys.len());
+        let ordered = if select.groups { by_keys } else { ordered && !select.distinct };
         let rows = self.rows_of_select(&select, rows);
         let first = first.map_or(0, |table| 1 << table);
-        let read = ReadOrder { ordered: ordered && self.is_order_of(&select, first), first };
+        let is_wanted = ordered && !select.groups && self.is_order_of(&select, first);
+        let read = ReadOrder { ordered: is_wanted, first };
         let way = match (impossible, select.rollup) {
             (true, true) => Grouping::Rollup,
             (true, false) => Grouping::InOrder,
@@ -80,11 +84,11 @@ impl Binder<'_> {
         shown_as_text(&mut select.items, &columns);
         let needs_sort = !select.order.is_empty() && !ordered;
         if let Some(first) = explain.first_mut() {
-            let by_key = select.has_group_keys || select.distinct;
+            let by_key = select.has_group_keys && (!in_order || needs_sort) || select.distinct;
             let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
             first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
         }
-        let node = self.grouped(node, &mut select, way);
+        let node = self.grouped(node, &mut select, way, in_order);
         let last = select.limit.is_some() && projects_last(&select, ordered)
             || !select.groups && self.assigns_last(&select, read);
         let LogicalSelect { items, order, .. } = &mut select;
@@ -113,7 +117,10 @@ impl Binder<'_> {
         let limit = select.limit.as_ref().and_then(|limit| literal_count(limit.count.as_ref()?));
         let rows = match select.groups {
             true if self.block().group_keys.is_empty() => 1.0,
-            true => (joined * GROUP_SHARE).max(1.0),
+            true => {
+                let share: f64 = select.having.iter().map(selectivity).product();
+                (joined * GROUP_SHARE * share).max(1.0)
+            }
             false => joined,
         };
         limit.map_or(rows, |limit| rows.min(limit as f64))
@@ -204,7 +211,39 @@ impl Binder<'_> {
         self.block().aggregates = aggregates;
     }
 
-    fn grouped(&mut self, node: Node, select: &mut LogicalSelect, way: Grouping) -> Node {
+    /// In which order the joined rows are wanted.
+    fn join_goal(&mut self, select: &LogicalSelect) -> JoinGoal {
+        match (select.groups, select.distinct) {
+            (true, false) if !select.rollup => self.goal_of_groups(select),
+            (false, false) => {
+                let order = select.order.clone();
+                JoinGoal { order, rows_wanted: rows_wanted(select), ..JoinGoal::default() }
+            }
+            _ => JoinGoal::default(),
+        }
+    }
+
+    /// Rows of a group are wanted beside each other, the groups in the order of the result where that is one of their keys.
+    fn goal_of_groups(&mut self, select: &LogicalSelect) -> JoinGoal {
+        let keys = &self.block().group_keys;
+        let by_keys = orders_by_keys(select, keys.len());
+        let wanted = if by_keys { &select.order[..] } else { &[] };
+        let slots = wanted.iter().map(|key| (key.expression.column_slot(), key.descending));
+        let mut places: Vec<(usize, bool)> =
+            slots.filter_map(|(slot, descending)| Some((slot?, descending))).collect();
+        let others = (0..keys.len()).filter(|at| places.iter().all(|(place, _)| place != at));
+        places.extend(others.map(|at| (at, false)).collect::<Vec<_>>());
+        let key = |(at, descending): (usize, bool)| SortKey { expression: keys[at].clone(), descending };
+        let ends_early = by_keys && select.having.is_empty();
+        JoinGoal {
+            order: places.into_iter().map(key).collect(),
+            rows_wanted: rows_wanted(select).filter(|_| ends_early).map(|groups| groups / GROUP_SHARE),
+            for_groups: true,
+            either_way: wanted.is_empty(),
+        }
+    }
+
+    fn grouped(&mut self, node: Node, select: &mut LogicalSelect, way: Grouping, in_order: bool) -> Node {
         let having = std::mem::take(&mut select.having);
         let rollup = select.rollup;
         let node = if select.groups {
@@ -214,7 +253,7 @@ impl Binder<'_> {
             way.compute_years(&mut keys, &mut aggregates);
             aggregates.iter_mut().flat_map(|call| &mut call.arguments).for_each(compute_chosen_year);
             let sorts = rollup && order_matters(&keys, &aggregates);
-            Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorts, rollup }))
+            Node::Aggregate(Box::new(Aggregate { input: node, keys, aggregates, sorts, in_order, rollup }))
         } else {
             node
         };
@@ -284,18 +323,20 @@ fn types_differ_if_kept(shown: &[OutputColumn]) -> bool {
     })
 }
 
-fn join_goal(select: &LogicalSelect) -> JoinGoal {
-    if select.groups || select.distinct {
-        return JoinGoal::default();
-    }
-    // Who counts all rows reads all of them.
-    let limit = select.limit.as_ref().filter(|_| !select.counts_all);
-    let wanted = limit.and_then(|limit| {
+/// How many rows LIMIT takes, if it is known. Who counts all rows reads all of them.
+fn rows_wanted(select: &LogicalSelect) -> Option<f64> {
+    let limit = select.limit.as_ref().filter(|_| !select.counts_all)?;
+    let known = || {
         let count = limit.count.as_ref().and_then(literal_count)?;
         let offset = limit.offset.as_ref().map_or(Some(0), literal_count)?;
         Some((count + offset) as f64)
-    });
-    JoinGoal { order: select.order.clone(), rows_wanted: wanted.or(limit.map(|_| 10.0)) }
+    };
+    Some(known().unwrap_or(10.0))
+}
+
+/// Whether ORDER BY is by keys of groups, if by anything.
+fn orders_by_keys(select: &LogicalSelect, keys: usize) -> bool {
+    select.order.iter().all(|key| key.expression.column_slot().is_some_and(|slot| slot < keys))
 }
 
 /// DISTINCT, ORDER BY and LIMIT behind the select list.

@@ -2,7 +2,8 @@
 //! groups outgrow their share of memory no new ones are made: rows that belong to none are sorted by group on disk and
 //! aggregated one group after the other. Main type: [`Aggregation`].
 
-use super::aggregate_state::{Accumulator, grows};
+use super::aggregate_state::grows;
+use super::group::Group;
 use super::{Operator, append_key, append_sort_key, open};
 use crate::batch::RowBatch;
 use crate::key_table::KeyTable;
@@ -11,7 +12,7 @@ use crate::spill::{Held, LongHeld, Sorted, Sorter};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{EvaluationContext, Expression};
-use plan::physical::{Aggregate, AggregateKind, Node};
+use plan::physical::{Aggregate, Node};
 use values::{ColumnType, RowRef, Rows, Value, ValueRef};
 
 /// What a group costs beside its keys, and for each aggregate.
@@ -34,15 +35,6 @@ struct Found {
     /// Finished rows, where groups were on disk or must be brought in order.
     sorted: Option<Sorted>,
     _held: Option<Held>,
-}
-
-struct Group {
-    keys: Vec<Value>,
-    /// Keys that count; the rest was rolled up.
-    kept: usize,
-    /// The number of its first row.
-    first_row: u64,
-    accumulators: Vec<Accumulator>,
 }
 
 /// Groups while rows come in.
@@ -190,16 +182,8 @@ impl<'p> Grouping<'p> {
         let found = self.by_key.find(&key);
         self.key = key;
         let Some(number) = found else { return Ok(false) };
-        self.accumulate(number as usize, row, run)?;
+        self.groups[number as usize].add(self.step, row, run)?;
         Ok(true)
-    }
-
-    fn accumulate(&mut self, number: usize, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()> {
-        let accumulators = &mut self.groups[number].accumulators;
-        for (accumulator, call) in accumulators.iter_mut().zip(&self.step.aggregates) {
-            accumulator.add(call, row, run)?;
-        }
-        Ok(())
     }
 
     /// Adds a row to its groups: with ROLLUP it counts in one group for each prefix of the keys.
@@ -221,7 +205,7 @@ impl<'p> Grouping<'p> {
                         let shown = self.groups[number].keys.iter_mut();
                         shown.zip(keys.first(kept).iter()).for_each(|(shown, key)| key.copy_into(shown));
                     }
-                    self.accumulate(number, row, run)?;
+                    self.groups[number].add(self.step, row, run)?;
                 }
                 None => self.put_outside(&key, keys, row)?,
             }
@@ -261,7 +245,7 @@ impl<'p> Grouping<'p> {
         }
         self.held.grow_anyway(bytes as u64);
         self.by_key.insert(key);
-        self.groups.push(group(self.step, keys.to_values(), kept, self.rows));
+        self.groups.push(Group::new(self.step, keys.to_values(), kept, self.rows));
         Ok(Some(self.groups.len() - 1))
     }
 
@@ -331,7 +315,8 @@ impl<'p> Grouping<'p> {
                     _ => 0,
                 };
                 let shown = || whole.row(0).first(keys).to_values();
-                let group = self.begun(&key).unwrap_or_else(|| group(self.step, shown(), kept, first_row));
+                let group =
+                    self.begun(&key).unwrap_or_else(|| Group::new(self.step, shown(), kept, first_row));
                 current = Some((key, group));
             } else {
                 whole.reset(keys + self.width + 1);
@@ -339,9 +324,7 @@ impl<'p> Grouping<'p> {
             }
             if let Some((_, group)) = &mut current {
                 let row = whole.row(0).split_at(keys).1.first(self.width);
-                for (accumulator, call) in group.accumulators.iter_mut().zip(&self.step.aggregates) {
-                    accumulator.add(call, row, run)?;
-                }
+                group.add(self.step, row, run)?;
             }
         }
         match current {
@@ -354,13 +337,12 @@ impl<'p> Grouping<'p> {
     fn begun(&mut self, key: &[u8]) -> Option<Group> {
         // Each key comes here once.
         let number = self.by_key.find(key)? as usize;
-        let empty = Group { keys: Vec::new(), kept: 0, first_row: 0, accumulators: Vec::new() };
-        Some(std::mem::replace(&mut self.groups[number], empty))
+        Some(std::mem::replace(&mut self.groups[number], Group::moved()))
     }
 
     /// Puts a group's row where it belongs among the others.
     fn put_out(&self, group: &mut Group, output: &mut Sorter, run: &mut Run<'_, '_>) -> SqlResult<()> {
-        if group.accumulators.is_empty() && group.keys.is_empty() {
+        if group.is_moved() {
             return Ok(());
         }
         let mut place = Vec::new();
@@ -373,22 +355,9 @@ impl<'p> Grouping<'p> {
         } else {
             place.extend_from_slice(&group.first_row.to_be_bytes());
         }
-        let row = finished(group, self.step, run)?;
+        let row = group.finish(self.step, run)?;
         output.push(&place, RowRef::Values(&row))
     }
-}
-
-fn group(step: &Aggregate, keys: Vec<Value>, kept: usize, first_row: u64) -> Group {
-    let mut own = keys;
-    own[kept..].fill(Value::Null);
-    let accumulator = |call: &plan::physical::AggregateCall| {
-        let mut accumulator = Accumulator::new(call);
-        if let AggregateKind::Grouping(key) = call.kind {
-            accumulator.set_constant(Value::Int(i64::from(key >= kept)));
-        }
-        accumulator
-    };
-    Group { keys: own, kept, first_row, accumulators: step.aggregates.iter().map(accumulator).collect() }
 }
 
 /// The row over all rows where there are none. Where MySQL knows that before it reads rows, WITH ROLLUP drops no key, but
@@ -396,7 +365,7 @@ fn group(step: &Aggregate, keys: Vec<Value>, kept: usize, first_row: u64) -> Gro
 fn group_of_nothing(step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Group> {
     let nulls = vec![Value::Null; step.keys.len()];
     if !is_known_to_be_empty(&step.input) {
-        return Ok(group(step, nulls, 0, 0));
+        return Ok(Group::new(step, nulls, 0, 0));
     }
     let value = |key: &Expression| match key.is_constant() {
         true => key.evaluate(RowRef::EMPTY, run),
@@ -404,7 +373,7 @@ fn group_of_nothing(step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Group>
     };
     let keys = step.keys.iter().map(value).collect::<SqlResult<Vec<Value>>>()?;
     let kept = keys.len();
-    Ok(group(step, keys, kept, 0))
+    Ok(Group::new(step, keys, kept, 0))
 }
 
 /// Whether a node without rows is one of which MySQL's optimizer sees that: a condition that never holds, or the row of a
@@ -416,14 +385,6 @@ fn is_known_to_be_empty(node: &Node) -> bool {
         Node::Table(access) => access.path.single_row,
         _ => false,
     }
-}
-
-fn finished(group: &mut Group, step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Vec<Value>> {
-    let mut row = std::mem::take(&mut group.keys);
-    for (accumulator, call) in group.accumulators.iter_mut().zip(&step.aggregates) {
-        row.push(accumulator.finish(call, run)?);
-    }
-    Ok(row)
 }
 
 impl<'p> Aggregation<'p> {
@@ -460,7 +421,7 @@ impl Operator for Aggregation<'_> {
             if let Some(row) = found.rows.next() {
                 batch.push_values(row);
             } else if let Some(mut group) = found.groups.next() {
-                batch.push_values(finished(&mut group, self.step, run)?);
+                batch.push_values(group.finish(self.step, run)?);
             } else {
                 break;
             }

@@ -5,6 +5,8 @@ mod aggregate;
 mod aggregate_state;
 mod direct;
 mod exact_slots;
+mod group;
+mod group_order;
 mod hash_join;
 mod keys;
 pub(crate) mod limit;
@@ -74,6 +76,9 @@ fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 
         }
         Node::HashJoin(join) => Box::new(hash_join::HashJoinRun::new(join, run)),
         Node::Filter { input, conditions } => Box::new(project::Filter::new(open(input, run), conditions)),
+        Node::Aggregate(step) if step.in_order && run.statement.settings.fast_plans => {
+            Box::new(group_order::GroupsInOrder::new(step))
+        }
         Node::Aggregate(step) => Box::new(aggregate::Aggregation::new(step)),
         Node::Count(access) => Box::new(source::Count::new(access)),
         Node::Project { input, expressions } => {

@@ -120,7 +120,7 @@ impl<'a> Describer<'a> {
                 .reads([input])
                 .reads(asked);
         }
-        if !aggregate.sorts && !aggregate.rollup {
+        if !aggregate.sorts && !aggregate.rollup && !aggregate.in_order {
             let kept = Step::new("Aggregate using temporary table").kind("temp_table_aggregate");
             return temporary_table("<temporary>", kept.yields(estimate).reads([input]).reads(asked));
         }

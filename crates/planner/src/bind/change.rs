@@ -450,7 +450,8 @@ impl Binder<'_> {
         let mut conditions = self.settled_from(tree.as_mut(), conditions)?;
         self.keep_times(tree.as_mut(), &mut conditions, &mut []);
         self.ask_first(conditions.iter());
-        let goal = JoinGoal { order: keys.clone(), rows_wanted: limit.as_ref().map(|_| 10.0) };
+        let rows_wanted = limit.as_ref().map(|_| 10.0);
+        let goal = JoinGoal { order: keys.clone(), rows_wanted, ..JoinGoal::default() };
         let Joined { node, ordered, mut explain, first, .. } =
             plan_joins(&mut self.optimizer(), tree, conditions, Vec::new(), goal, false)?;
         let number = self.block().number;

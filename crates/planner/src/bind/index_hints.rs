@@ -49,6 +49,7 @@ pub(super) fn limits_of(hints: &[IndexHint], definition: &TableDefinition) -> In
     IndexLimits {
         not_for_join: refused(IndexHintScope::Join),
         not_for_order: refused(IndexHintScope::OrderBy),
+        not_for_groups: refused(IndexHintScope::GroupBy),
         forces: hints.iter().any(forces),
     }
 }

@@ -6,6 +6,7 @@ pub(super) mod column;
 pub(super) mod filter;
 mod groups;
 pub(super) mod key_set;
+mod order;
 mod scan;
 pub(super) mod seeded;
 mod totals;
@@ -18,6 +19,7 @@ use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use groups::Groups;
 use key_set::KeyCounts;
+pub use order::DirectOrder;
 use plan::physical::{Aggregate, HashJoin, JoinKind, Node, TableAccess};
 use scan::{DirectScan, is_direct};
 use totals::{DirectTotal, TotalState};
@@ -63,7 +65,9 @@ fn in_memory(step: &Aggregate, run: &mut Run<'_, '_>) -> SqlResult<Option<Vec<Ve
         },
         Node::HashJoin(join) => {
             for swapped in [false, true] {
-                if let Some((access, matches)) = sides(join, swapped, run)
+                // Groups come in the order of the rows of the side that is counted.
+                if !(swapped && step.in_order)
+                    && let Some((access, matches)) = sides(join, swapped, run)
                     && let Some(shape) = Shape::of(step, access)
                 {
                     return shape.run(step, access, Some(matches), run);

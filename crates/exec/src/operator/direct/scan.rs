@@ -1,10 +1,10 @@
-//! Reading an access row by row where the rows lie. Main type: [`DirectScan`].
+//! Reading an access row by row where the rows lie. Main types: [`DirectScan`], [`Walk`].
 
 use super::column::layout;
 use super::filter::DirectFilter;
 use crate::actuals::{Loop, StepId};
 use crate::run::{Run, engine_error};
-use engine::{Direction, ReadMode, ScanOptions};
+use engine::{Direction, KeyRange, ReadMode, Scan, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::physical::{RowLock, TableAccess};
@@ -53,45 +53,84 @@ impl<'p> DirectScan<'p> {
         run: &mut Run<'_, '_>,
         visit: &mut dyn FnMut(&[u8], &RowView<'_>) -> bool,
     ) -> SqlResult<()> {
+        let mut walk = self.walk(run)?;
+        let going = Cell::new(true);
+        let mut show = |row: &[u8], view: &RowView<'_>| going.set(going.get() && visit(row, view));
+        while going.get() && self.next_leaf(&mut walk, run, &mut show)? {
+            run.check_killed()?;
+        }
+        Ok(())
+    }
+
+    /// Starts reading.
+    pub fn walk(&self, run: &mut Run<'_, '_>) -> SqlResult<Walk> {
+        let blank = vec![Value::Null; self.access.width];
+        let ranges = key_ranges(&self.access.table, &self.access.path, RowRef::Values(&blank), run)?;
+        Ok(Walk { ranges: ranges.into_iter(), scan: None, read: Loop::default(), kept: Loop::default() })
+    }
+
+    /// Shows the rows of the next leaf that meet the conditions; false behind the last. `visit` runs under a page latch: it may only
+    /// compute.
+    pub fn next_leaf(
+        &self,
+        walk: &mut Walk,
+        run: &mut Run<'_, '_>,
+        visit: &mut dyn FnMut(&[u8], &RowView<'_>),
+    ) -> SqlResult<bool> {
         let began = run.began();
         let (access, table) = (self.access, &self.access.table);
         let layout = layout(access);
-        let blank = vec![Value::Null; access.width];
         let (mut damaged, mut rows, mut kept) = (None, 0u64, 0u64);
-        let going = Cell::new(true);
         let mut visit_row = |row: &[u8]| {
             rows += 1;
             match RowView::new(layout, row) {
                 Ok(view) if self.filters.iter().all(|filter| filter.holds(row, &view)) => {
                     kept += 1;
-                    going.set(going.get() && visit(row, &view));
+                    visit(row, &view);
                 }
                 Ok(_) => {}
                 Err(error) => damaged = Some(error),
             }
         };
-        for range in key_ranges(table, &access.path, RowRef::Values(&blank), run)? {
-            let transaction = run.statement.transaction;
-            let options = ScanOptions {
-                index: access.path.index,
-                range,
-                direction: Direction::Forward,
-                mode: ReadMode::Consistent,
-                covering: access.path.covering,
-                columns: access.wanted.clone(),
-            };
-            let mut scan = transaction.scan(table, options).map_err(|error| engine_error(error, table))?;
-            let leaf = |error| engine_error(error, table);
-            while going.get() && scan.visit_leaf(transaction, &mut visit_row).map_err(leaf)? {
-                run.check_killed()?;
+        let transaction = run.statement.transaction;
+        let failed = |error| engine_error(error, table);
+        let found = loop {
+            if let Some(scan) = &mut walk.scan {
+                if scan.visit_leaf(transaction, &mut visit_row).map_err(failed)? {
+                    break true;
+                }
+                walk.scan = None;
             }
-        }
+            let Some(range) = walk.ranges.next() else { break false };
+            walk.scan = Some(transaction.scan(table, self.options(range)).map_err(failed)?);
+        };
         run.rows_examined += rows;
-        run.gave(StepId::input(access), rows, began, &mut Loop::default());
-        run.gave(StepId::output(access), kept, began, &mut Loop::default());
+        run.gave(StepId::input(access), rows, began, &mut walk.read);
+        run.gave(StepId::output(access), kept, began, &mut walk.kept);
         match damaged {
             Some(error) => Err(sql_error!(ER_GET_ERRNO, 126, error)),
-            None => Ok(()),
+            None => Ok(found),
         }
     }
+
+    fn options(&self, range: KeyRange) -> ScanOptions {
+        let path = &self.access.path;
+        ScanOptions {
+            index: path.index,
+            range,
+            direction: Direction::Forward,
+            mode: ReadMode::Consistent,
+            covering: path.covering,
+            columns: self.access.wanted.clone(),
+        }
+    }
+}
+
+/// How far a scan has come.
+pub struct Walk {
+    ranges: std::vec::IntoIter<KeyRange>,
+    scan: Option<Scan>,
+    /// What EXPLAIN ANALYZE is told: rows that were read, and those that met the conditions.
+    read: Loop,
+    kept: Loop,
 }
