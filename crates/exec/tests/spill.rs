@@ -211,7 +211,7 @@ fn direct_aggregates_that_outgrow_memory_go_the_generic_way() {
     let mut world = world(4000);
     fill(&mut world, "s", 3000, &mut Random(8));
     for sql in [
-        "SELECT id, COUNT(*), SUM(i) FROM t GROUP BY id",
+        "SELECT id, COUNT(*), SUM(i) FROM t IGNORE INDEX FOR GROUP BY (PRIMARY) GROUP BY id",
         "SELECT m, COUNT(*) FROM t GROUP BY m",
         "SELECT COUNT(*) FROM t JOIN s ON t.id + 0 = s.id",
     ] {
@@ -223,6 +223,20 @@ fn direct_aggregates_that_outgrow_memory_go_the_generic_way() {
         expected.sort();
         found.sort();
         assert_eq!(expected, found, "{sql}");
+    }
+}
+
+#[test]
+fn groups_in_the_order_of_an_index_need_no_memory() {
+    let mut world = world(4000);
+    for sql in
+        ["SELECT id, COUNT(*), SUM(i) FROM t GROUP BY id", "SELECT id, MAX(CONCAT(w)) FROM t GROUP BY id"]
+    {
+        let expected = world.run(sql);
+        set_shares(&mut world, 10_000);
+        assert_eq!(world.run(sql), expected, "{sql}");
+        assert_eq!(world.spilled.files, 0, "{sql}");
+        world.settings = exec::ExecutionSettings::default();
     }
 }
 
