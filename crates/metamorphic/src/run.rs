@@ -71,8 +71,8 @@ pub fn cases(rule: &Rule, (name, oracle): (&str, Oracle), seed: u64, count: u64)
     let mut stage: Option<Stage> = None;
     for number in seed..seed + count {
         let tables_number = number / TABLE_LIFE;
-        if number == seed || number % TABLE_LIFE == 0 {
-            if tables_number % WORLD_LIFE == 0
+        if number == seed || number.is_multiple_of(TABLE_LIFE) {
+            if tables_number.is_multiple_of(WORLD_LIFE)
                 && let Some(old) = stage.take()
             {
                 old.world.close();
@@ -86,11 +86,8 @@ pub fn cases(rule: &Rule, (name, oracle): (&str, Oracle), seed: u64, count: u64)
         let Some(stage) = &mut stage else { continue };
         one_case(rule, (name, oracle), number, stage, &mut counts);
     }
-    let share = if counts.looked_at == 0 {
-        String::new()
-    } else {
-        format!(", plan changed in {}%", 100 * counts.changed / counts.looked_at)
-    };
+    let share = (100 * counts.changed).checked_div(counts.looked_at);
+    let share = share.map_or(String::new(), |share| format!(", plan changed in {share}%"));
     println!(
         "{} {name}: {count} cases, {} statements, {} the same, {} without an answer, {} violations{share}",
         rule.name, counts.statements, counts.same, counts.nothing, counts.violations
@@ -124,7 +121,7 @@ fn one_case(
         Oracle::Partitions => 4,
         Oracle::Switch | Oracle::Computed => 2,
     };
-    if oracle == Oracle::Switch && number % LOOK_EVERY == 0 {
+    if oracle == Oracle::Switch && number.is_multiple_of(LOOK_EVERY) {
         counts.looked_at += 1;
         counts.changed += u64::from(changes_plan(rule, &query_to_divide, &mut stage.pair));
     }
