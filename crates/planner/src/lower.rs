@@ -53,22 +53,8 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     SubqueryJoins { survey, open, explain }.join_subqueries(&mut select)?;
     let goal = join_goal(binder.block(), &select);
     let groups_by_order = goal.for_groups && !goal.order.is_empty();
-    let Joined { node, ordered, mut explain, first, rows } = match few_rows(&mut binder.optimizer(), &select)
-    {
-        Some(few) => few,
-        None => {
-            let conditions = std::mem::take(&mut select.conditions);
-            let semijoins = std::mem::take(&mut select.semijoins);
-            plan_joins(
-                &mut binder.optimizer(),
-                select.tree.take(),
-                conditions,
-                semijoins,
-                goal,
-                select.is_straight,
-            )?
-        }
-    };
+    let Joined { node, ordered, mut explain, first, rows } =
+        joined_rows(&mut binder.optimizer(), &mut select, goal)?;
     let in_order = ordered && groups_by_order;
     let by_keys = in_order && orders_by_keys(&select, binder.block().group_keys.len());
     let ordered = if select.groups { by_keys } else { ordered && !select.distinct };
@@ -105,6 +91,20 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
         keep_what_is_read(&mut node);
     }
     Ok(Lowered { node, columns, explain, rows })
+}
+
+/// The rows of FROM that pass WHERE: few where an index tells which are enough, else all by joins.
+fn joined_rows(
+    optimizer: &mut Optimizer<'_>,
+    select: &mut LogicalSelect,
+    goal: JoinGoal,
+) -> SqlResult<Joined> {
+    if let Some(few) = few_rows(optimizer, select) {
+        return Ok(few);
+    }
+    let conditions = std::mem::take(&mut select.conditions);
+    let semijoins = std::mem::take(&mut select.semijoins);
+    plan_joins(optimizer, select.tree.take(), conditions, semijoins, goal, select.is_straight)
 }
 
 /// The rows that are enough where an index tells which.
