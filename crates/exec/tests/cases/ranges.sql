@@ -30,7 +30,7 @@ select a, b from r where a = null;
 select max(a), min(b) from r where a < 3;
 select a, b from r order by a desc, b desc limit 2;
 select c from r where c between 'a' and 'b' order by c, a;
-select a, b from r where 2 <= a and 1 = b;
+select a, b from r where 2 <= a and 1 = b order by a;
 select max(n), min(n) is null from r;
 select min(n) from r;
 select max(n) from r;
