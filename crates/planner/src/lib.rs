@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bind;
+mod changed_rows;
 mod lower;
 mod planning;
 mod rewrite;
@@ -59,10 +60,10 @@ fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> 
             PlanKind::Query(plan, query.into.as_deref().cloned())
         }
         ast::Statement::Do(expressions) => PlanKind::Do(binder.expressions(expressions)?),
-        ast::Statement::Insert(insert) => PlanKind::Insert(Box::new(binder.insert(insert)?)),
-        ast::Statement::Update(update) => PlanKind::Update(Box::new(binder.update(update)?)),
-        ast::Statement::Delete(delete) => PlanKind::Delete(Box::new(binder.delete(delete)?)),
-        ast::Statement::Load(load) => PlanKind::Load(Box::new(binder.load(load)?)),
+        ast::Statement::Insert(insert) => PlanKind::Insert(Box::new(bind::insert(binder, insert)?)),
+        ast::Statement::Update(update) => PlanKind::Update(Box::new(bind::update(binder, update)?)),
+        ast::Statement::Delete(delete) => PlanKind::Delete(Box::new(bind::delete(binder, delete)?)),
+        ast::Statement::Load(load) => PlanKind::Load(Box::new(bind::load(binder, load)?)),
         _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this statement in the executor")),
     })
 }

@@ -109,29 +109,31 @@ fn settle_select(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResu
     if let Some(block) = binder.blocks.last_mut() {
         take_in_derived(rules, block, &mut binder.common_tables.uses, select);
     }
+    settle_from(binder, select)?;
+    keep_times_of_rows(binder, select);
+    push_into_derived(binder, select)
+}
+
+/// The same for the rows of a statement that changes them: its queries in FROM are not read in place, because which tables it
+/// changes is settled.
+pub(crate) fn settle_change(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResult<()> {
+    settle_from(binder, select)?;
+    keep_times(&mut binder.survey(), select.tree.as_mut(), &mut select.conditions, &mut []);
+    push_into_derived(binder, select)
+}
+
+/// Plans queries in FROM, takes alternatives apart and finds what follows from the conditions.
+fn settle_from(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResult<()> {
     plan_open_tables(binder)?;
     let mut conditions = std::mem::take(&mut select.conditions);
-    if rules.has(Rule::OrFactoring) {
+    if binder.rules().has(Rule::OrFactoring) {
         conditions = factor_alternatives(binder.block(), conditions);
         if let Some(tree) = &mut select.tree {
             factor_joins(binder.block(), tree);
         }
     }
-    select.conditions = settled_from(binder, select.tree.as_mut(), conditions)?;
-    keep_times_of_rows(binder, select);
-    push_into_derived(binder, select)
-}
-
-/// The conditions of a statement that changes rows, in the form in which they are planned.
-pub(crate) fn settle_change(
-    binder: &mut Binder<'_>,
-    mut tree: Option<&mut JoinTree>,
-    conditions: Vec<Expression>,
-) -> SqlResult<Vec<Expression>> {
-    plan_open_tables(binder)?;
-    let mut conditions = settled_from(binder, tree.as_deref_mut(), conditions)?;
-    keep_times(&mut binder.survey(), tree, &mut conditions, &mut []);
-    Ok(conditions)
+    select.conditions = settled_conditions(binder, select.tree.as_mut(), conditions)?;
+    Ok(())
 }
 
 /// Plans what is left of open queries in FROM.
@@ -145,7 +147,7 @@ fn plan_open_tables(binder: &mut Binder<'_>) -> SqlResult<()> {
     Ok(())
 }
 
-fn settled_from(
+fn settled_conditions(
     binder: &mut Binder<'_>,
     tree: Option<&mut JoinTree>,
     conditions: Vec<Expression>,

@@ -30,6 +30,7 @@ mod subqueries;
 mod subquery;
 
 pub(crate) use block_hints::warn_of_hints;
+pub(crate) use change::{delete, insert, load, update};
 pub(crate) use column::{column_of, derived_columns};
 pub(crate) use column_range::decided_by_range;
 pub(crate) use from::add_table;

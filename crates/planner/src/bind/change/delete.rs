@@ -1,0 +1,62 @@
+//! DELETE from one table or several. Main function: [`delete`].
+
+use super::rows::{Wishes, conditions_of, found_rows};
+use super::target::target;
+use super::{change, changing};
+use crate::bind::{Binder, Wanted, block_hints, from};
+use crate::changed_rows::ChangedRows;
+use errors::{SqlResult, sql_error};
+use optimizer::reads_whole;
+use parser::ast;
+use plan::physical::Node;
+use plan::{DeletePlan, TableAccess};
+
+/// DELETE from one table or several.
+pub(crate) fn delete(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<DeletePlan> {
+    changing(binder, delete.with.as_ref(), &delete.hints, |binder| delete_parts(binder, delete))
+}
+
+fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<DeletePlan> {
+    let (tree, numbers) = match &delete.source {
+        ast::DeleteSource::Single(factor) => {
+            let tree = from::bind_from(binder, &[ast::TableReference::Table(factor.clone())])?;
+            (tree, vec![0])
+        }
+        ast::DeleteSource::Multiple { targets, from } => {
+            let tree = from::bind_from(binder, from)?;
+            let (block, privileges) = binder.block_and_privileges();
+            privileges.require_read(block);
+            let mut numbers = Vec::with_capacity(targets.len());
+            for target in targets {
+                let found = binder.block().tables.iter().position(|table| {
+                    table.alias == target.name
+                        && target.schema.as_ref().is_none_or(|schema| table.schema.as_ref() == Some(schema))
+                });
+                let number =
+                    found.ok_or_else(|| sql_error!(ER_UNKNOWN_TABLE, target.name, "MULTI DELETE"))?;
+                if numbers.contains(&number) {
+                    return Err(sql_error!(ER_NONUNIQ_TABLE, target.name));
+                }
+                numbers.push(number);
+            }
+            (tree, numbers)
+        }
+    };
+    block_hints::check_names(binder);
+    let mut targets = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        change(binder, number);
+        let target = target(binder, number, Vec::new(), false, false)?;
+        let name = target.base.table.definition().name.clone();
+        binder.privileges.require_table(&name, TableAccess::Delete);
+        targets.push(target);
+    }
+    let limit =
+        delete.limit.as_ref().map(|limit| binder.scalar_as(limit, Wanted::row_count())).transpose()?;
+    let conditions = conditions_of(binder, delete.filter.as_ref())?;
+    let wishes = Wishes { conditions, order_by: &delete.order_by, limit };
+    let ChangedRows { node, .. } = found_rows(binder, tree, wishes, "DELETE")?;
+    let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
+    let reads_whole = reads_whole(&mut binder.survey(), &node);
+    Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered, reads_whole })
+}

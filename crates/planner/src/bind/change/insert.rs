@@ -1,0 +1,232 @@
+//! INSERT and REPLACE. Main function: [`insert`].
+
+use super::target::may_stay_unread;
+use super::{assigned, defaults, on_update, push_target};
+use crate::bind::column::table_columns;
+use crate::bind::privilege::as_written;
+use crate::bind::{Binder, ChangedTable, from};
+use ::expression::Expression;
+use dictionary::TableDefinition;
+use errors::{SqlResult, sql_error};
+use optimizer::{IndexLimits, Source};
+use parser::ast;
+use plan::physical::ExplainRow;
+use plan::{Assignment, DefaultValue, InsertPlan, InsertRows, RowVariables, TableAccess, Target};
+use std::sync::Arc;
+use values::row::ColumnSet;
+
+/// INSERT and REPLACE.
+pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
+    binder.enter()?;
+    let table = binder.base_table(&insert.table)?;
+    let definition = table.definition().clone();
+    binder.privileges.require_insert(insert, &definition);
+    let columns = target_columns(binder, &definition, &insert.columns)?;
+    binder.privileges.require_assigned(&definition, &insert.on_duplicate, TableAccess::Update);
+    let (explained, block_number) = (binder.explain.len(), binder.block_number);
+    let mut rows = match &insert.source {
+        ast::InsertSource::Query(query) => inserted_query(binder, insert, query, columns.len())?,
+        ast::InsertSource::Values(rows) => {
+            push_target(binder, &table, &insert.table.name);
+            binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
+            let rows = value_rows(binder, rows, &definition, &columns);
+            binder.changes.tables.clear();
+            binder.blocks.pop();
+            InsertRows::Values(rows?)
+        }
+    };
+    push_target(binder, &table, &insert.table.name);
+    binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
+    let bound = insert_parts(binder, insert, &definition, &columns);
+    binder.changes.tables.clear();
+    binder.blocks.pop();
+    binder.leave();
+    let (defaults, on_duplicate, on_update) = bound?;
+    if let ast::InsertSource::Query(query) = &insert.source
+        && !binder.changes.source.handed_on.is_empty()
+    {
+        // Bound anew, with the columns that the updates read.
+        binder.explain.truncate(explained);
+        binder.block_number = block_number;
+        binder.enter()?;
+        rows = InsertRows::Query(binder.query(query, "SIMPLE")?);
+        binder.leave();
+    }
+    let row = ExplainRow {
+        id: Some(1),
+        select_type: if insert.replace { "REPLACE" } else { "INSERT" },
+        table: Some(insert.table.name.clone()),
+        access: Some("ALL"),
+        ..ExplainRow::default()
+    };
+    binder.explain.insert(0, row);
+    let kept = kept_of_existing(&definition, &on_duplicate, &on_update);
+    let target = Target::new(table, defaults, on_update, kept, &[]);
+    let (replace, ignore) = (insert.replace, insert.ignore);
+    Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
+}
+
+/// The query whose rows are inserted.
+fn inserted_query(
+    binder: &mut Binder<'_>,
+    insert: &ast::Insert,
+    query: &ast::Query,
+    count: usize,
+) -> SqlResult<InsertRows> {
+    let is_select = matches!(query.body, ast::QueryBody::Select(_) | ast::QueryBody::Table(_));
+    binder.changes.source.wanted = is_select && !insert.on_duplicate.is_empty();
+    let plan = binder.query(query, "SIMPLE")?;
+    binder.changes.source.wanted = false;
+    if plan.columns.len() != count {
+        return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, 1));
+    }
+    Ok(InsertRows::Query(plan))
+}
+
+fn insert_parts(
+    binder: &mut Binder<'_>,
+    insert: &ast::Insert,
+    definition: &TableDefinition,
+    columns: &[usize],
+) -> SqlResult<(Vec<DefaultValue>, Vec<Assignment>, Vec<Assignment>)> {
+    let defaults = defaults(binder, definition)?;
+    let count = definition.columns.len();
+    if let Some(alias) = &insert.row_alias {
+        row_alias(binder, alias, definition, columns)?;
+    } else {
+        binder.block().inserted_slots = RowVariables::of(count).inserted().collect();
+        show_source(binder, count);
+    }
+    let mut on_duplicate = Vec::with_capacity(insert.on_duplicate.len());
+    for assignment in &insert.on_duplicate {
+        let column = definition
+            .column_position(&assignment.column.column)
+            .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
+        let value = assigned(binder, &assignment.value, &definition.columns[column])?;
+        on_duplicate.push(Assignment { column, value });
+    }
+    let on_update = on_update(binder, definition, &on_duplicate)?;
+    if insert.row_alias.is_none() {
+        let read = binder.block().slots.iter().skip(RowVariables::of(count).source());
+        let handed_on = read.map(|(table, column)| (table - 1, *column)).collect();
+        binder.changes.source.handed_on = handed_on;
+    }
+    Ok((defaults, on_duplicate, on_update))
+}
+
+/// Brings the tables of the inserted SELECT into sight of ON DUPLICATE KEY UPDATE. Their slots follow those of the
+/// row that is there and of the row to be inserted, `count` each.
+fn show_source(binder: &mut Binder<'_>, count: usize) {
+    let source = std::mem::take(&mut binder.changes.source);
+    let block = binder.block();
+    block.slots.extend((0..count).map(|column| (0, column)));
+    for mut table in source.tables {
+        table.slots.fill(None);
+        block.tables.push(table);
+    }
+    block.visible.extend(source.visible.iter().map(|(table, column)| (table + 1, *column)));
+}
+
+/// `VALUES (...) AS new(a, b)`: the row to be inserted under a name of its own.
+fn row_alias(
+    binder: &mut Binder<'_>,
+    alias: &ast::RowAlias,
+    definition: &TableDefinition,
+    columns: &[usize],
+) -> SqlResult<()> {
+    if !alias.columns.is_empty() && alias.columns.len() != columns.len() {
+        return Err(sql_error!(ER_VIEW_WRONG_LIST));
+    }
+    let mut bound = table_columns(definition);
+    for column in &mut bound {
+        column.result.nullable = true;
+    }
+    for (name, column) in alias.columns.iter().zip(columns) {
+        bound[*column].name.clone_from(name);
+    }
+    let count = bound.len();
+    let source = Source::Virtual(Arc::new(definition.clone()));
+    from::add_table(
+        binder.rules(),
+        binder.block(),
+        alias.name.clone(),
+        None,
+        source,
+        bound,
+        IndexLimits::default(),
+    )?;
+    for column in 0..count {
+        binder.block().slot(1, column);
+    }
+    // Unqualified names mean the table, unless the alias renames its columns.
+    if !alias.columns.is_empty() {
+        let renamed = columns.iter().map(|column| (1, *column));
+        binder.block().visible.extend(renamed);
+    }
+    binder.block().inserted_slots = RowVariables::of(count).inserted().collect();
+    Ok(())
+}
+
+fn target_columns(
+    binder: &mut Binder<'_>,
+    definition: &TableDefinition,
+    named: &[ast::ColumnReference],
+) -> SqlResult<Vec<usize>> {
+    if named.is_empty() {
+        binder.privileges.require_every_column(definition, TableAccess::Insert);
+        return Ok((0..definition.columns.len())
+            .filter(|column| !definition.columns[*column].invisible)
+            .collect());
+    }
+    let mut columns = Vec::with_capacity(named.len());
+    for reference in named {
+        let column = definition
+            .column_position(&reference.column)
+            .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?;
+        let name = as_written(&definition.columns[column].name, &reference.column);
+        binder.privileges.require_column(&definition.name, name, TableAccess::Insert);
+        if columns.contains(&column) {
+            return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
+        }
+        columns.push(column);
+    }
+    Ok(columns)
+}
+
+fn value_rows(
+    binder: &mut Binder<'_>,
+    rows: &[Vec<ast::Expression>],
+    definition: &TableDefinition,
+    columns: &[usize],
+) -> SqlResult<Vec<Vec<Option<Expression>>>> {
+    let mut bound = Vec::with_capacity(rows.len());
+    for (number, row) in rows.iter().enumerate() {
+        // `VALUES ()` is a row of defaults.
+        if row.len() != columns.len() && !row.is_empty() {
+            return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
+        }
+        let values = row.iter().zip(columns);
+        let row: SqlResult<Vec<Option<Expression>>> =
+            values.map(|(value, column)| assigned(binder, value, &definition.columns[*column])).collect();
+        bound.push(row?);
+    }
+    Ok(bound)
+}
+
+/// Columns of the row that is there that ON DUPLICATE KEY UPDATE neither changes nor reads, and that may be long.
+fn kept_of_existing(
+    definition: &TableDefinition,
+    on_duplicate: &[Assignment],
+    on_update: &[Assignment],
+) -> ColumnSet {
+    let assigned = || on_duplicate.iter().chain(on_update);
+    let reads =
+        |expression: &Expression, column: usize| expression.any(&|part| part.column_slot() == Some(column));
+    // DEFAULT may be an expression over other columns.
+    let touches = |one: &Assignment, column: usize| {
+        one.column == column || one.value.as_ref().is_none_or(|value| reads(value, column))
+    };
+    let is_kept =
+        |column: &usize| may_stay_unread(definition, *column) && !assigned().any(|one| touches(one, *column));
+    ColumnSet::of((0..definition.columns.len()).filter(is_kept))
+}

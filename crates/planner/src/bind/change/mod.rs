@@ -1,0 +1,121 @@
+//! Statements that change rows: INSERT and REPLACE, UPDATE, DELETE, LOAD DATA. What they have in common is here.
+
+mod delete;
+mod insert;
+mod load;
+mod rows;
+mod target;
+mod update;
+
+pub(crate) use delete::delete;
+pub(crate) use insert::insert;
+pub(crate) use load::load;
+pub(crate) use update::update;
+
+use super::column::table_columns;
+use super::{Binder, ChangedTable, Wanted, block_hints, from, function};
+use ::expression::Expression;
+use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
+use engine::Table;
+use errors::SqlResult;
+use optimizer::{Block, IndexLimits, Source};
+use parser::ast;
+use plan::{Assignment, DefaultValue};
+use std::sync::Arc;
+
+/// Binds a statement that finds the rows which it changes, in a block of its own.
+fn changing<T>(
+    binder: &mut Binder<'_>,
+    with: Option<&ast::With>,
+    hints: &[ast::Hint],
+    parts: impl FnOnce(&mut Binder<'_>) -> SqlResult<T>,
+) -> SqlResult<T> {
+    let before = binder.common_tables.enter(with)?;
+    binder.enter()?;
+    binder.block_number += 1;
+    binder.blocks.push(Block { number: binder.block_number, ..Block::default() });
+    block_hints::enter(binder, hints);
+    let plan = parts(binder);
+    binder.blocks.pop();
+    binder.leave();
+    binder.common_tables.leave(before);
+    plan
+}
+
+/// From here on no subquery may read that table of the block.
+fn change(binder: &mut Binder<'_>, number: usize) {
+    if let Source::Base(table) = &binder.block().tables[number].source {
+        let id = table.id();
+        let name = binder.block().tables[number].alias.clone();
+        binder.changes.tables.push(ChangedTable { id, name, by_name: false });
+    }
+}
+
+/// The value of an assignment to a column; None for DEFAULT.
+fn assigned(
+    binder: &mut Binder<'_>,
+    value: &ast::Expression,
+    column: &ColumnDefinition,
+) -> SqlResult<Option<Expression>> {
+    match value {
+        ast::Expression::Default(None) => Ok(None),
+        other => binder.scalar_as(other, Wanted::any_for(&column.column_type)).map(Some),
+    }
+}
+
+fn defaults(binder: &mut Binder<'_>, definition: &TableDefinition) -> SqlResult<Vec<DefaultValue>> {
+    let mut defaults = Vec::with_capacity(definition.columns.len());
+    for column in &definition.columns {
+        defaults.push(match &column.default {
+            ColumnDefault::Literal(value) => DefaultValue::Stored(value.clone()),
+            ColumnDefault::None if column.nullable => DefaultValue::Stored(values::Value::Null),
+            ColumnDefault::None => DefaultValue::Missing,
+            _ => DefaultValue::Expression(function::default_value(binder, column)?),
+        });
+    }
+    Ok(defaults)
+}
+
+/// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned.
+fn on_update(
+    binder: &mut Binder<'_>,
+    definition: &TableDefinition,
+    assigned: &[Assignment],
+) -> SqlResult<Vec<Assignment>> {
+    let mut more = Vec::new();
+    for (position, column) in definition.columns.iter().enumerate() {
+        if let Some(digits) = column.on_update_now
+            && assigned.iter().all(|assignment| assignment.column != position)
+        {
+            more.push(Assignment {
+                column: position,
+                value: Some(function::current_timestamp(binder, digits)?),
+            });
+        }
+    }
+    Ok(more)
+}
+
+/// A block with one table whose slots are its columns.
+fn push_target(binder: &mut Binder<'_>, table: &Arc<Table>, alias: &str) {
+    let definition = table.definition();
+    binder.blocks.push(Block::default());
+    let columns = table_columns(definition);
+    let count = columns.len();
+    let schema = Some(definition.name.schema.clone());
+    let added = from::add_table(
+        binder.rules(),
+        binder.block(),
+        alias.to_owned(),
+        schema,
+        Source::Virtual(Arc::new(definition.clone())),
+        columns,
+        IndexLimits::default(),
+    );
+    if let Ok((_, visible)) = added {
+        binder.block().visible = visible;
+    }
+    for column in 0..count {
+        binder.block().slot(0, column);
+    }
+}

@@ -1,0 +1,65 @@
+//! A table whose rows UPDATE and DELETE change: what is read of it and what its rows pass. Main function: [`target`].
+
+use super::{defaults, on_update};
+use crate::bind::Binder;
+use dictionary::{IndexDefinition, IndexKind, TableDefinition};
+use engine::WaitPolicy;
+use errors::{SqlResult, sql_error};
+use optimizer::Source;
+use plan::physical::RowLock;
+use plan::{Assignment, Target, TargetTable};
+use values::row::ColumnSet;
+
+/// Columns of up to so many bytes are read with the row: to leave them out saves nothing.
+const SHORT_BYTES: u32 = 1000;
+
+/// A table whose rows will be changed: its key and, for UPDATE, its columns are read under lock, but for long ones that nothing
+/// looks at. `several`: rows of several tables are put together.
+pub(super) fn target(
+    binder: &mut Binder<'_>,
+    number: usize,
+    assignments: Vec<Assignment>,
+    whole: bool,
+    several: bool,
+) -> SqlResult<TargetTable> {
+    let bound = &mut binder.block().tables[number];
+    bound.lock = RowLock::Exclusive(WaitPolicy::Wait);
+    let alias = bound.alias.clone();
+    let Source::Base(table) = &bound.source else {
+        return Err(sql_error!(ER_NON_UPDATABLE_TABLE, alias, if whole { "UPDATE" } else { "DELETE" }));
+    };
+    let table = table.clone();
+    let key_slot = binder.block().key_slot(number);
+    let (mut kept, mut unread) = (Vec::new(), false);
+    if whole {
+        for column in 0..table.definition().columns.len() {
+            let is_read = binder.block().tables[number].slots[column].is_some();
+            let is_assigned = assignments.iter().any(|assignment| assignment.column == column);
+            if is_read || !may_stay_unread(table.definition(), column) || is_assigned && several {
+                binder.block().slot(number, column);
+            } else if is_assigned {
+                unread = true;
+            } else {
+                kept.push(column);
+            }
+        }
+    }
+    let slots = binder.block().tables[number].slots.clone();
+    let definition = table.definition().clone();
+    let on_update = on_update(binder, &definition, &assignments)?;
+    let defaults = defaults(binder, &definition)?;
+    let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), &assignments);
+    let (sees_changes, changes_at_once) = (false, false);
+    Ok(TargetTable { base, alias, slots, unread, key_slot, assignments, sees_changes, changes_at_once })
+}
+
+/// Whether a change of a row leaves a column where it is, if it does not read it: it may be long, and no message about a key can name it.
+pub(super) fn may_stay_unread(definition: &TableDefinition, column: usize) -> bool {
+    let column_type = &definition.columns[column].column_type;
+    let may_be_long = column_type.kind.is_large_object()
+        || column_type.kind.is_string() && column_type.row_bytes() > SHORT_BYTES;
+    let of_key = |index: &IndexDefinition| {
+        index.kind != IndexKind::Plain && index.parts.iter().any(|part| part.column == column)
+    };
+    may_be_long && !definition.indexes.iter().any(of_key)
+}

@@ -1,0 +1,179 @@
+//! UPDATE of one table or several. Main function: [`update`].
+
+use super::rows::{Wishes, conditions_of, found_rows, may_join_subqueries};
+use super::target::target;
+use super::{assigned, change, changing};
+use crate::bind::column::find_column;
+use crate::bind::{Binder, Wanted, block_hints, from};
+use crate::changed_rows::ChangedRows;
+use ::expression::operators::ComparisonOperator;
+use ::expression::{Expression, ExpressionKind};
+use errors::{SqlResult, sql_error};
+use optimizer::{Block, BoundTable, JoinTree, Source, reads_whole, tables_of};
+use parser::ast;
+use plan::physical::Node;
+use plan::{Assignment, TargetTable, UpdatePlan};
+
+/// UPDATE of one table or several.
+pub(crate) fn update(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
+    changing(binder, update.with.as_ref(), &update.hints, |binder| update_parts(binder, update))
+}
+
+fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
+    let tree = from::bind_from(binder, &update.tables)?;
+    block_hints::check_names(binder);
+    let several = binder.block().tables.len() > 1;
+    let (block, privileges) = binder.block_and_privileges();
+    privileges.require_update(block);
+    if several && (!update.order_by.is_empty() || update.limit.is_some()) {
+        let clause = if update.limit.is_some() { "LIMIT" } else { "ORDER BY" };
+        return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
+    }
+    for assignment in &update.assignments {
+        if let Some((table, _)) = find_column(binder.block(), &assignment.column)? {
+            change(binder, table);
+        }
+    }
+    // MySQL looks at WHERE first.
+    let conditions = conditions_of(binder, update.filter.as_ref())?;
+    let joins = several || may_join_subqueries(binder, &update.order_by, update.limit.as_ref());
+    let mut targets = bound_targets(binder, update, tree.as_ref(), joins)?;
+    let limit =
+        update.limit.as_ref().map(|limit| binder.scalar_as(limit, Wanted::row_count())).transpose()?;
+    let mut all_conditions = tree.as_ref().map(JoinTree::conditions).unwrap_or_default();
+    all_conditions.extend_from_slice(&conditions);
+    let wishes = Wishes { conditions, order_by: &update.order_by, limit };
+    let ChangedRows { node, index, first } = found_rows(binder, tree, wishes, "UPDATE")?;
+    check_key_conflicts(&targets)?;
+    for target in &mut targets {
+        let block = binder.block();
+        let is_same = |table: &&BoundTable| matches!(&table.source, Source::Base(base) if base.id() == target.base.table.id());
+        let is_first = first.is_some_and(|first| block.tables[first].key_slot == Some(target.key_slot));
+        let read_by = index_read_for(&node, target.key_slot);
+        // MySQL changes such a table at once; what waits for the end of the search is not in the rows that are found.
+        let stays = || {
+            !moves_rows(target, read_by.unwrap_or(0))
+                && first
+                    .is_some_and(|first| !is_read_later(block, first, &target.assignments, &all_conditions))
+        };
+        let is_alone = block.tables.iter().filter(is_same).count() == 1;
+        target.sees_changes = !several || is_first && is_alone && stays();
+        target.changes_at_once =
+            is_first && target.sees_changes && read_by.is_some_and(|index| !moves_rows(target, index));
+    }
+    let moves = targets.iter().any(|target| moves_rows(target, index));
+    let ordered = !update.order_by.is_empty();
+    let buffered = several || moves || ordered || !matches!(node, Node::Table(_) | Node::Limit { .. });
+    let reads_whole = reads_whole(&mut binder.survey(), &node);
+    Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered, reads_whole })
+}
+
+/// The tables to which something is assigned, in the order of FROM. `joins`: rows of several tables may be put together.
+fn bound_targets(
+    binder: &mut Binder<'_>,
+    update: &ast::Update,
+    tree: Option<&JoinTree>,
+    joins: bool,
+) -> SqlResult<Vec<TargetTable>> {
+    let (block, privileges) = binder.block_and_privileges();
+    privileges.require_updated(block, &update.assignments)?;
+    let mut all: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
+    for assignment in &update.assignments {
+        let Some((table, column)) = find_column(binder.block(), &assignment.column)? else {
+            return Err(sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"));
+        };
+        let bound = &binder.block().tables[table];
+        let Source::Base(base) = &bound.source else {
+            return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
+        };
+        let base = base.clone();
+        let value = assigned(binder, &assignment.value, &base.definition().columns[column])?;
+        all.push((table, Assignment { column, value }));
+    }
+    let mut numbers = tree.map(JoinTree::leaves).unwrap_or_default();
+    numbers.retain(|number| all.iter().any(|(table, _)| table == number));
+    let mut targets = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        let own = all.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
+        targets.push(target(binder, number, own, true, joins)?);
+    }
+    Ok(targets)
+}
+
+/// Error 1706: a row that is changed under two names must be found again under the second one.
+fn check_key_conflicts(targets: &[TargetTable]) -> SqlResult<()> {
+    let changes_key = |target: &TargetTable| {
+        let key = target.base.table.indexes()[0].definition(&target.base.table);
+        let is_part =
+            |column: usize| key.is_some_and(|key| key.parts.iter().any(|part| part.column == column));
+        target.assignments.iter().any(|assignment| is_part(assignment.column))
+    };
+    for (at, target) in targets.iter().enumerate() {
+        let other = targets[at + 1..].iter().find(|other| other.base.table.id() == target.base.table.id());
+        if let Some(other) = other
+            && (changes_key(target) || changes_key(other))
+        {
+            return Err(sql_error!(ER_MULTI_UPDATE_KEY_CONFLICT, target.alias, other.alias));
+        }
+    }
+    Ok(())
+}
+
+/// The index by which the table that fills a slot with its keys is read, where it is the outermost of the joins.
+fn index_read_for(node: &Node, key_slot: usize) -> Option<usize> {
+    match node {
+        Node::Table(access) => (access.key_slot == Some(key_slot)).then_some(access.path.index),
+        Node::Filter { input, .. } => index_read_for(input, key_slot),
+        Node::NestedLoop(join) => index_read_for(&join.outer, key_slot),
+        Node::HashJoin(join) => index_read_for(&join.probe, key_slot),
+        _ => None,
+    }
+}
+
+/// Whether the change may move a row within the index by which it was found.
+fn moves_rows(target: &TargetTable, index: usize) -> bool {
+    let table = &target.base.table;
+    let parts: Vec<usize> = [0, index]
+        .iter()
+        .filter_map(|index| table.indexes()[*index].definition(table))
+        .flat_map(|definition| definition.parts.iter().map(|part| part.column))
+        .collect();
+    target
+        .assignments
+        .iter()
+        .chain(&target.base.on_update)
+        .any(|assignment| parts.contains(&assignment.column))
+}
+
+/// Whether tables that are read behind the first look at what is assigned to it, other than to look up their keys.
+fn is_read_later(block: &Block, first: usize, assigned: &[Assignment], conditions: &[Expression]) -> bool {
+    let reads = |condition: &Expression| {
+        condition.any(&|part| {
+            let place = block.place(part);
+            place.is_some_and(|(table, column)| {
+                table == first && assigned.iter().any(|one| one.column == column)
+            })
+        })
+    };
+    let is_key = |side: &Expression| {
+        block.place(side).is_some_and(|(table, column)| {
+            let Source::Base(base) = &block.tables[table].source else { return false };
+            let mut indexes = base.definition().indexes.iter();
+            table != first
+                && indexes.any(|index| index.parts.first().is_some_and(|part| part.column == column))
+        })
+    };
+    let looks_up = |condition: &Expression| match &condition.kind {
+        ExpressionKind::Compare(comparison) => {
+            comparison.operator == ComparisonOperator::Equal
+                && (is_key(&comparison.left) || is_key(&comparison.right))
+        }
+        _ => false,
+    };
+    let reads_others = |condition: &Expression| tables_of(block, condition) & !(1 << first) != 0;
+    let mut terms = conditions.iter().flat_map(|condition| match &condition.kind {
+        ExpressionKind::And(terms) => terms.as_slice(),
+        _ => std::slice::from_ref(condition),
+    });
+    terms.any(|term| reads_others(term) && reads(term) && !looks_up(term))
+}

@@ -1,0 +1,52 @@
+//! How the rows are found that UPDATE and DELETE change. Main function: [`plan_changed_rows`].
+
+use crate::bind::Binder;
+use crate::lower::limited;
+use crate::planning::settle_change;
+use crate::rewrite::SubqueryJoins;
+use errors::SqlResult;
+use optimizer::{JoinGoal, Joined, LogicalSelect, plan_joins};
+use plan::physical::Node;
+
+/// How rows to be changed are found.
+pub(crate) struct ChangedRows {
+    pub node: Node,
+    /// The index by which a table alone is read.
+    pub index: usize,
+    /// The table that comes first.
+    pub first: Option<usize>,
+}
+
+/// Chooses how the rows of a statement's block are found, which is on top of the stack.
+pub(crate) fn plan_changed_rows(
+    binder: &mut Binder<'_>,
+    mut select: LogicalSelect,
+) -> SqlResult<ChangedRows> {
+    settle_change(binder, &mut select)?;
+    binder.subqueries.ask_first(binder.blocks.len(), select.conditions.iter());
+    if select.order.is_empty() && select.limit.is_none() {
+        let (survey, open, explain) = binder.survey_with_open();
+        SubqueryJoins { survey, open, explain }.join_subqueries(&mut select)?;
+    }
+    let LogicalSelect { tree, conditions, semijoins, order, limit, select_type, .. } = select;
+    let rows_wanted = limit.as_ref().map(|_| 10.0);
+    let goal = JoinGoal { order: order.clone(), rows_wanted, ..JoinGoal::default() };
+    let Joined { node, ordered, mut explain, first, .. } =
+        plan_joins(&mut binder.optimizer(), tree, conditions, semijoins, goal, false)?;
+    let number = binder.block().number;
+    for row in &mut explain {
+        row.id = Some(number);
+        row.select_type = select_type;
+    }
+    binder.explain.extend(explain);
+    let index = match &node {
+        Node::Table(access) => access.path.index,
+        _ => 0,
+    };
+    let node = if order.is_empty() || ordered {
+        node
+    } else {
+        Node::Sort { input: Box::new(node), keys: order, limit: limit.clone() }
+    };
+    Ok(ChangedRows { node: limited(node, limit, false), index, first })
+}
