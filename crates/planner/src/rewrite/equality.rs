@@ -302,13 +302,24 @@ impl Constants<'_> {
     fn conflicts(&mut self, equalities: &mut Equalities, conditions: &[Expression], null_safe: bool) -> bool {
         for pair in conditions.iter().filter_map(|condition| equality(condition, null_safe)) {
             if let Some((known, constant)) = equalities.add(&pair) {
-                let equal = Expression::compare(ComparisonOperator::Equal, known, constant, self.facts);
-                if equal.is_ok_and(|equal| fails(&equal, self.context)) {
+                if self.differ(known, constant, pair.mode) {
                     return true;
                 }
             }
         }
         false
+    }
+
+    /// Whether two constants that a column is compared with in that mode are not equal.
+    fn differ(&mut self, one: Expression, other: Expression, mode: ComparisonMode) -> bool {
+        let equal = Expression::compare(ComparisonOperator::Equal, one, other, self.facts);
+        equal.is_ok_and(|mut equal| {
+            // Texts by the column's collation, whatever the literals' is.
+            if let (ExpressionKind::Compare(comparison), ComparisonMode::Text(_)) = (&mut equal.kind, mode) {
+                comparison.mode = mode;
+            }
+            fails(&equal, self.context)
+        })
     }
 
     /// Adds what the conditions say to the equalities; says whether not all of them can hold.
