@@ -32,6 +32,7 @@ COMMENTS = {
     "SCAN_ROW_NS": "Passing a row of a clustered index.",
     "SCAN_KIBIBYTE_NS": "And for each KiB of it.",
     "SCAN_ENTRY_NS": "Passing an entry of a secondary index.",
+    "LOCK_ROW_NS": "Locking a row that is read.",
     "KEPT_ROW_NS": "Making values of a row.",
     "COLUMN_NS": "And for each column of fixed width.",
     "TEXT_COLUMN_NS": "And for each text.",
@@ -130,6 +131,7 @@ def scans(measure):
     """Rows and entries that are read one after the other, and what is read of those that are wanted."""
     ns = measure.nanoseconds
     passed_over = ns(f"SELECT pad FROM rows{ROWS} WHERE a = -1", "Table scan") / ROWS
+    locked = ns(f"SELECT pad FROM rows{ROWS} WHERE a = -1 FOR UPDATE", "Table scan") / ROWS
     wide = ns("SELECT pad FROM wide WHERE a = -1", "Table scan") / ROWS
     two = ns(f"SELECT {SINK} FROM rows{ROWS}", "Table scan") / ROWS
     # COALESCE looks at the first of its arguments only: the others are read and not used.
@@ -144,6 +146,7 @@ def scans(measure):
         "SCAN_ROW_NS": passed_over - byte * measure.row_bytes(f"rows{ROWS}"),
         "SCAN_KIBIBYTE_NS": 1024 * byte,
         "SCAN_ENTRY_NS": entries,
+        "LOCK_ROW_NS": locked - passed_over,
         "KEPT_ROW_NS": two - passed_over - 2 * column,
         "COLUMN_NS": column,
         "TEXT_COLUMN_NS": (texts - two) / 2,

@@ -9,7 +9,7 @@ use dictionary::IndexDefinition;
 use engine::{Distribution, Table};
 use expression::{Expression, ExpressionKind};
 use plan::Rule;
-use plan::physical::{AccessPath, KeyCondition, KeyConditions};
+use plan::physical::{AccessPath, KeyCondition, KeyConditions, RowLock};
 use plan::range::estimated_rows;
 use std::sync::Arc;
 
@@ -109,7 +109,7 @@ impl Optimizer<'_> {
         if limits.forces && found.len() > 1 {
             found.remove(0);
         }
-        found
+        self.with_locks(number, found)
     }
 
     /// The ways to look a table up by values of the tables that are placed: by ranges of one index, or by unions of several.
@@ -148,6 +148,16 @@ impl Optimizer<'_> {
             }
         };
         found.retain(|candidate| candidate.dependent);
+        self.with_locks(number, found)
+    }
+
+    /// Ways to read a table, with the locks of its rows if it has such.
+    fn with_locks(&self, number: usize, mut found: Vec<Candidate>) -> Vec<Candidate> {
+        if self.block.tables[number].lock != RowLock::None {
+            for candidate in &mut found {
+                candidate.work = candidate.work.with_locks(candidate.rows);
+            }
+        }
         found
     }
 

@@ -6,9 +6,9 @@ mod constants;
 pub(crate) use constants::{JOINED_ROW_NS, KEPT_ROW_NS, SKIP_NS};
 
 use constants::{
-    BUILD_NS, COLUMN_NS, FETCH_NS, LOOK_UP_IN_ORDER_NS, LOOK_UP_NS, MISS_NS, PAIR_NS, PROBE_NS, RANGE_NS,
-    SCAN_ENTRY_NS, SCAN_KIBIBYTE_NS, SCAN_ROW_NS, SORT_ROW_NS, SORT_STEP_NS, TEXT_BUILD_NS, TEXT_COLUMN_NS,
-    TEXT_MISS_NS, TEXT_PROBE_NS,
+    BUILD_NS, COLUMN_NS, FETCH_NS, LOCK_ROW_NS, LOOK_UP_IN_ORDER_NS, LOOK_UP_NS, MISS_NS, PAIR_NS, PROBE_NS,
+    RANGE_NS, SCAN_ENTRY_NS, SCAN_KIBIBYTE_NS, SCAN_ROW_NS, SORT_ROW_NS, SORT_STEP_NS, TEXT_BUILD_NS,
+    TEXT_COLUMN_NS, TEXT_MISS_NS, TEXT_PROBE_NS,
 };
 
 /// Bytes of pages that a look-up elsewhere brings into the processor's caches: keys that it is compared with, and the row. So
@@ -98,6 +98,11 @@ impl Work {
     /// Gathering the keys of so many rows from ranges of indexes, and looking the rows up.
     pub fn union(size: TableSize, ranges: f64, rows: f64) -> Work {
         Work::ranges(Reading::RowsOfEntries(1), size, ranges, rows)
+    }
+
+    /// The same with a lock on each of so many rows.
+    pub fn with_locks(self, rows: f64) -> Work {
+        Work { steady_ns: self.steady_ns + rows * LOCK_ROW_NS, ..self }
     }
 
     /// The time, if it is done so often, each time elsewhere; `in_order`: by keys that ascend.

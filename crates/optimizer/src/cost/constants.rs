@@ -10,6 +10,8 @@ pub(crate) const SCAN_ROW_NS: f64 = 30.6;
 pub(crate) const SCAN_KIBIBYTE_NS: f64 = 142.0;
 /// Passing an entry of a secondary index.
 pub(crate) const SCAN_ENTRY_NS: f64 = 36.0;
+/// Locking a row that is read.
+pub(crate) const LOCK_ROW_NS: f64 = 400.0;
 /// Making values of a row.
 pub(crate) const KEPT_ROW_NS: f64 = 13.6;
 /// And for each column of fixed width.
