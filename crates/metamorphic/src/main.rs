@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod changes;
 mod conditions;
 mod oracles;
 mod query;

@@ -1,7 +1,8 @@
-//! Three ways to ask the same: the rule switched off, the rows in three parts by a condition (TLP), and the conditions computed of
-//! each row instead of asked for (NoREC). Main type: [`Oracle`].
+//! Ways to ask the same: the rule switched off, the rows in three parts by a condition (TLP), the conditions computed of each row
+//! instead of asked for (NoREC), and the rows that a change finds. Main type: [`Oracle`].
 
 use crate::answers::{Answer, Row};
+use crate::changes::changed;
 use crate::query::Query;
 use crate::world::Client;
 
@@ -14,11 +15,17 @@ pub enum Oracle {
     Partitions,
     /// The rows of which conditions, computed in the select list, are true are those that WHERE finds.
     Computed,
+    /// The rows that UPDATE and DELETE change are those that the query shows.
+    Changed,
 }
 
 /// All of them, with their names on the command line.
-pub const ORACLES: [(&str, Oracle); 3] =
-    [("switch", Oracle::Switch), ("tlp", Oracle::Partitions), ("norec", Oracle::Computed)];
+pub const ORACLES: [(&str, Oracle); 4] = [
+    ("switch", Oracle::Switch),
+    ("tlp", Oracle::Partitions),
+    ("norec", Oracle::Computed),
+    ("change", Oracle::Changed),
+];
 
 /// Two sessions: one with the rule, one without.
 pub struct Pair {
@@ -61,6 +68,7 @@ impl Oracle {
             Oracle::Switch => switched(query, pair),
             Oracle::Partitions => parted(&whole, condition, pair),
             Oracle::Computed => computed(&whole, pair),
+            Oracle::Changed => changed(query, &mut pair.on),
         }
     }
 }

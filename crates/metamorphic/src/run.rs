@@ -1,6 +1,7 @@
 //! Runs the cases of a rule and an oracle and counts what came of them. Main function: [`cases`].
 
 use crate::answers::Answer;
+use crate::changes;
 use crate::oracles::{Oracle, Outcome, Pair, Violation};
 use crate::query::Query;
 use crate::random::Random;
@@ -120,6 +121,7 @@ fn one_case(
     counts.statements += match oracle {
         Oracle::Partitions => 4,
         Oracle::Switch | Oracle::Computed => 2,
+        Oracle::Changed => changes::STATEMENTS,
     };
     if oracle == Oracle::Switch && number.is_multiple_of(LOOK_EVERY) {
         counts.looked_at += 1;

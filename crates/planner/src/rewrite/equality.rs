@@ -301,10 +301,10 @@ impl Constants<'_> {
     /// operator `<=>` counts as well.
     fn conflicts(&mut self, equalities: &mut Equalities, conditions: &[Expression], null_safe: bool) -> bool {
         for pair in conditions.iter().filter_map(|condition| equality(condition, null_safe)) {
-            if let Some((known, constant)) = equalities.add(&pair) {
-                if self.differ(known, constant, pair.mode) {
-                    return true;
-                }
+            if let Some((known, constant)) = equalities.add(&pair)
+                && self.differ(known, constant, pair.mode)
+            {
+                return true;
             }
         }
         false
