@@ -23,6 +23,8 @@ const ENTRY_BYTES: u64 = 128;
 /// What a subquery found, by the values of the outer row.
 #[derive(Default)]
 pub struct SubqueryMemory {
+    /// Of one that depends on no outer row.
+    only: Option<Rc<Found>>,
     found: HashMap<Vec<u8>, Rc<Found>>,
     bytes: u64,
     held: Option<Held>,
@@ -62,6 +64,14 @@ impl Found {
 }
 
 impl SubqueryMemory {
+    /// Remembers the only thing that can be found. Error 1114 if the statement has no memory left.
+    fn remember_only(&mut self, found: Rc<Found>, hold: impl FnOnce() -> Held) -> SqlResult<()> {
+        let (_, uncharged) = found.bytes();
+        self.held.get_or_insert_with(hold).grow(ENTRY_BYTES + uncharged)?;
+        self.only = Some(found);
+        Ok(())
+    }
+
     /// Remembers what was found; forgets all before if it is too much. Error 1114 if the statement has no memory left.
     fn remember(&mut self, key: Vec<u8>, found: Rc<Found>, hold: impl FnOnce() -> Held) -> SqlResult<()> {
         let (bytes, uncharged) = found.bytes();
@@ -109,13 +119,24 @@ pub fn run(
 /// What was found for the values of an outer row, now or before.
 fn remembered(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Rc<Found>> {
     let mut key = Vec::new();
-    encode_row(RowRef::Values(&outer), &mut key);
-    if let Some(found) = run.subqueries[id].found.get(&key) {
+    let depends = !outer.is_empty();
+    let memory = &run.subqueries[id];
+    let known = match depends {
+        true => {
+            encode_row(RowRef::Values(&outer), &mut key);
+            memory.found.get(&key)
+        }
+        false => memory.only.as_ref(),
+    };
+    if let Some(found) = known {
         return Ok(found.clone());
     }
     let found = Rc::new(execute(run, id, outer)?);
     let mut memory = std::mem::take(&mut run.subqueries[id]);
-    let remembered = memory.remember(key, found.clone(), || run.hold());
+    let remembered = match depends {
+        true => memory.remember(key, found.clone(), || run.hold()),
+        false => memory.remember_only(found.clone(), || run.hold()),
+    };
     run.subqueries[id] = memory;
     remembered.map(|()| found)
 }
