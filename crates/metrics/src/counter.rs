@@ -1,7 +1,8 @@
 //! [`Counter`]: what is counted, under MySQL's status variable names where MySQL has one.
 
-use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use stdx::thread_number;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $variant:ident => $name:literal,)*) => {
@@ -68,8 +69,8 @@ counters! {
     RowsDeleted => "Innodb_rows_deleted",
 }
 
-/// Threads with a shard of their own. Threads beyond that share one, with atomic additions.
-const SHARDS: usize = 256;
+/// Threads with a number have a shard of their own. Others share the last one, with atomic additions.
+const SHARDS: usize = thread_number::NUMBERS;
 const COUNTERS_MAX: usize = 32;
 const _: () = assert!(ALL.len() <= COUNTERS_MAX);
 
@@ -78,43 +79,6 @@ struct Shard([AtomicU64; COUNTERS_MAX]);
 
 static VALUES: [Shard; SHARDS + 1] =
     [const { Shard([const { AtomicU64::new(0) }; COUNTERS_MAX]) }; SHARDS + 1];
-static TAKEN: [AtomicBool; SHARDS] = [const { AtomicBool::new(false) }; SHARDS];
-
-/// No shard has been looked for yet.
-const UNCLAIMED: usize = usize::MAX;
-
-/// Gives the thread's shard back at its end.
-struct Claim;
-
-thread_local! {
-    static SHARD: Cell<usize> = const { Cell::new(UNCLAIMED) };
-    /// Only touched when a shard is claimed: a variable with a destructor is slower to reach.
-    static CLAIM: Claim = const { Claim };
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        // What is counted after this goes to the common shard.
-        if let Some(taken) = TAKEN.get(SHARD.replace(SHARDS)) {
-            taken.store(false, Ordering::Release);
-        }
-    }
-}
-
-#[cold]
-fn claim_shard() -> usize {
-    let free = TAKEN.iter().position(|taken| !taken.swap(true, Ordering::Acquire));
-    let shard = free.unwrap_or(SHARDS);
-    SHARD.set(shard);
-    if CLAIM.try_with(|_| ()).is_err() {
-        // The thread is ending: nobody would give the shard back.
-        SHARD.set(SHARDS);
-        if let Some(taken) = TAKEN.get(shard) {
-            taken.store(false, Ordering::Release);
-        }
-    }
-    SHARD.get()
-}
 
 impl Counter {
     /// Counts one.
@@ -126,17 +90,13 @@ impl Counter {
     /// Counts `amount`.
     #[inline]
     pub fn add(self, amount: u64) {
-        let shard = match SHARD.get() {
-            UNCLAIMED => claim_shard(),
-            shard => shard,
+        let Some(shard) = thread_number::current() else {
+            VALUES[SHARDS].0[self as usize].fetch_add(amount, Ordering::Relaxed);
+            return;
         };
         let value = &VALUES[shard].0[self as usize];
-        if shard == SHARDS {
-            value.fetch_add(amount, Ordering::Relaxed);
-        } else {
-            // Single writer: this thread, or, ordered by TAKEN, the one that had the shard before.
-            value.store(value.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
-        }
+        // Single writer: this thread, or, ordered by the number, the one that had it before.
+        value.store(value.load(Ordering::Relaxed).wrapping_add(amount), Ordering::Relaxed);
     }
 
     /// The sum over all threads.

@@ -10,4 +10,5 @@ pub mod nesting;
 pub mod sort;
 pub mod stack;
 pub mod sync;
+pub mod thread_number;
 pub mod varint;

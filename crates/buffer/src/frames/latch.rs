@@ -1,7 +1,13 @@
 //! [`Latch`]: a reader-writer latch in one word, with a version.
 //!
 //! Word, from the low end: 20 bits count shared holders; then one bit each: exclusive holder, somebody is parked, a writer waits,
-//! a writer waits long, a writer was woken and has not come yet; the rest is a version that moves at each exclusive release.
+//! a writer waits long, a writer was woken and has not come yet, slots may name the latch; then a count of readers in a row, and
+//! whether the latch is biased; the rest is a version that moves at each exclusive release.
+//!
+//! A latch that very many readers had in a row is biased to them: they fill a slot of their thread (`reader_slots.rs`) instead of
+//! counting themselves in the word, so that they write no line of memory in common. A reader looks at the bias again after it has
+//! filled its slot; a writer takes the bias away before it looks at the slots. So either the writer sees the slot, or the reader
+//! that the bias is gone. The latch is the writer's when no slot names it: only then is it known again that none does.
 //!
 //! Who cannot have the latch spins, then parks (`parking.rs`), in the order of arrival. A release wakes the first writer, or the
 //! readers before it. New readers give way to a waiting writer, but for some milliseconds only: so no writer starves, and a
@@ -18,6 +24,7 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::parking::{Chosen, GIVE_WAY_TIMES, Place, Queue, Wanted, Woken};
+use super::reader_slots::Slot;
 
 const SHARED_MASK: u64 = (1 << 20) - 1;
 const EXCLUSIVE: u64 = 1 << 20;
@@ -29,7 +36,17 @@ const WRITER_WAITS: u64 = 1 << 22;
 const WRITER_FIRST: u64 = 1 << 23;
 /// A writer was woken and has neither got the latch nor parked again: nobody else needs to be woken.
 const WRITER_COMES: u64 = 1 << 24;
-const VERSION_STEP: u64 = 1 << 25;
+/// Slots may name the latch: since it was biased last, no writer has had it.
+const SLOTS: u64 = 1 << 25;
+const READER: u64 = 1 << 26;
+/// Readers that make a latch biased, as a power of two, if no writer comes in between. Whoever writes once in so many reads
+/// pays for looking through the slots what the readers saved.
+const READERS_BITS: u32 = if cfg!(loom) { 1 } else { 6 };
+/// Readers may fill slots. One reader more than can be counted is one.
+const BIASED: u64 = READER << READERS_BITS;
+/// What a writer takes away: the bias, and how near it was.
+const FAVOUR: u64 = BIASED | (BIASED - READER);
+const VERSION_STEP: u64 = BIASED << 1;
 /// What is known of writers that wait.
 const WRITERS: u64 = WRITER_WAITS | WRITER_FIRST | WRITER_COMES;
 /// A reader gives way for so long each time, unless something happens.
@@ -47,29 +64,46 @@ pub(crate) struct Latch {
     word: AtomicU64,
 }
 
+/// A shared hold, to be given back: by a slot, or counted in the latch's word. It may go to another thread.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Shared(Option<&'static Slot>);
+
 impl Latch {
     /// Acquires shared unless a writer has it or waits for it.
     #[inline]
-    pub fn try_shared(&self) -> bool {
+    pub fn try_shared(&self) -> Option<Shared> {
         self.try_shared_without(EXCLUSIVE | WRITER_WAITS)
     }
 
     /// Acquires shared unless a writer has it: for those whom a waiting writer may need.
     #[inline]
-    pub fn try_shared_before_writers(&self) -> bool {
+    pub fn try_shared_before_writers(&self) -> Option<Shared> {
         self.try_shared_without(EXCLUSIVE)
     }
 
     #[inline]
-    fn try_shared_without(&self, obstacle: u64) -> bool {
+    fn try_shared_without(&self, obstacle: u64) -> Option<Shared> {
         let mut word = self.word.load(Ordering::Relaxed);
+        if word & BIASED != 0 {
+            debug_assert!(word & (EXCLUSIVE | WRITER_WAITS) == 0);
+            if let Some(slot) = Slot::fill(self.address()) {
+                // Acquire: what the last writer wrote. No writer comes in as long as the slot is filled.
+                if self.word.load(Ordering::SeqCst) & BIASED != 0 {
+                    return Some(Shared(Some(slot)));
+                }
+                self.empty(slot);
+            }
+            word = self.word.load(Ordering::Relaxed);
+        }
         while word & obstacle == 0 {
-            match self.word.compare_exchange_weak(word, word + 1, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => return true,
+            let next = with_reader(word);
+            match self.word.compare_exchange_weak(word, next, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return Some(Shared(None)),
                 Err(present) => word = present,
             }
         }
-        false
+        None
     }
 
     /// Acquires exclusively unless anybody holds it, or a writer has waited for long.
@@ -81,8 +115,27 @@ impl Latch {
     #[inline]
     fn try_exclusive_without(&self, obstacle: u64, forgotten: u64) -> bool {
         let mut word = self.word.load(Ordering::Relaxed);
-        while word & obstacle == 0 {
-            let taken = word & !forgotten | EXCLUSIVE;
+        while word & (obstacle | SLOTS) == 0 {
+            let taken = word & !(forgotten | FAVOUR) | EXCLUSIVE;
+            match self.word.compare_exchange_weak(word, taken, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => return true,
+                Err(present) => word = present,
+            }
+        }
+        word & obstacle == 0 && self.try_exclusive_from_slots(obstacle, forgotten)
+    }
+
+    /// As `try_exclusive_without`, of a latch that slots may name. The bias is gone in any case.
+    #[cold]
+    fn try_exclusive_from_slots(&self, obstacle: u64, forgotten: u64) -> bool {
+        let before = self.word.fetch_and(!FAVOUR, Ordering::SeqCst);
+        if Slot::any_names(self.address()) {
+            return false;
+        }
+        let mut word = self.word.load(Ordering::Relaxed);
+        // None names it since, unless the bias came back meanwhile: that, too, moves the version.
+        while word & obstacle == 0 && (word ^ before) < VERSION_STEP {
+            let taken = word & !(forgotten | FAVOUR | SLOTS) | EXCLUSIVE;
             match self.word.compare_exchange_weak(word, taken, Ordering::Acquire, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(present) => word = present,
@@ -99,16 +152,15 @@ impl Latch {
 
     /// Acquires shared, waiting for an exclusive holder and, for a moment, for writers that came before.
     #[cfg(test)]
-    pub fn shared(&self) {
-        if !self.try_shared() {
-            blocking::region(|| self.wait_shared(&|| false));
-        }
+    pub fn shared(&self) -> Shared {
+        let shared = self.try_shared();
+        shared.or_else(|| blocking::region(|| self.wait_shared(&|| false))).expect("nobody interrupts it")
     }
 
-    /// Acquires shared, waiting for an exclusive holder and, for a moment, for writers that came before. False if the wait was
+    /// Acquires shared, waiting for an exclusive holder and, for a moment, for writers that came before. None if the wait was
     /// interrupted.
-    pub fn shared_unless_interrupted(&self) -> bool {
-        self.try_shared() || blocking::region(|| self.wait_shared(&blocking::is_interrupted))
+    pub fn shared_unless_interrupted(&self) -> Option<Shared> {
+        self.try_shared().or_else(|| blocking::region(|| self.wait_shared(&blocking::is_interrupted)))
     }
 
     /// Acquires exclusively, waiting for all holders.
@@ -125,12 +177,24 @@ impl Latch {
         self.try_exclusive() || blocking::region(|| self.wait_exclusive(&blocking::is_interrupted))
     }
 
-    /// Gives back a shared hold.
+    /// Gives back a shared hold of this latch.
     #[inline]
-    pub fn release_shared(&self) {
+    pub fn release_shared(&self, Shared(slot): &Shared) {
+        if let Some(slot) = slot {
+            return self.empty(slot);
+        }
         let word = self.word.fetch_sub(1, Ordering::Release);
         debug_assert!(word & SHARED_MASK > 0 && word & EXCLUSIVE == 0);
         if word & SHARED_MASK == 1 && word & (PARKED | WRITER_COMES) == PARKED {
+            self.wake_next();
+        }
+    }
+
+    /// Gives a slot back. Either who parks sees that it is empty, or we see that somebody has parked.
+    #[inline]
+    fn empty(&self, slot: &Slot) {
+        slot.empty(self.address());
+        if self.word.load(Ordering::SeqCst) & (PARKED | WRITER_COMES) == PARKED {
             self.wake_next();
         }
     }
@@ -143,8 +207,9 @@ impl Latch {
 
     /// Turns the exclusive hold into a shared one.
     #[inline]
-    pub fn downgrade(&self) {
+    pub fn downgrade(&self) -> Shared {
         self.end_exclusive(1);
+        Shared(None)
     }
 
     #[inline]
@@ -185,18 +250,24 @@ impl Latch {
         let mut queue = self.place().lock();
         let word = self.word.load(Ordering::Relaxed);
         // Whoever has the latch by now will see that somebody is parked.
-        let held = word & EXCLUSIVE != 0 || word & SHARED_MASK != 0 && !queue.readers_are_due(self.address());
+        let is_read = || word & SHARED_MASK != 0 || word & SLOTS != 0 && Slot::any_names(self.address());
+        let held = word & EXCLUSIVE != 0 || !queue.readers_are_due(self.address()) && is_read();
         let chosen = match held || word & WRITER_COMES != 0 {
             true => Chosen::default(),
             false => queue.choose(self.address()),
         };
-        let waiters = self.waiters(&queue, &chosen);
+        self.say_who_waits(&queue, &chosen);
+        drop(queue);
+        chosen.wake();
+    }
+
+    /// Says anew who waits, when those have been chosen.
+    fn say_who_waits(&self, queue: &Queue, chosen: &Chosen) {
+        let waiters = self.waiters(queue, chosen);
         self.change(|word| {
             let of_who_comes = if word & WRITER_COMES != 0 { word & WRITERS } else { 0 };
             word & !(PARKED | WRITERS) | waiters | of_who_comes
         });
-        drop(queue);
-        chosen.wake();
     }
 
     /// The bits that say who waits, when those have been chosen.
@@ -229,25 +300,25 @@ impl Latch {
     }
 
     #[cold]
-    fn wait_shared(&self, is_interrupted: &dyn Fn() -> bool) -> bool {
+    fn wait_shared(&self, is_interrupted: &dyn Fn() -> bool) -> Option<Shared> {
         for _ in 0..SPINS_MAX {
             std::hint::spin_loop();
-            if self.try_shared() {
-                return true;
+            if let Some(shared) = self.try_shared() {
+                return Some(shared);
             }
         }
         let (mut wants, mut has_turn) = (Wanted::default(), false);
         loop {
             let gives_way = wants.gave_way < GIVE_WAY_TIMES;
             let obstacle = if has_turn || !gives_way { EXCLUSIVE } else { EXCLUSIVE | WRITER_WAITS };
-            if self.try_shared_without(obstacle) {
-                return true;
+            if let Some(shared) = self.try_shared_without(obstacle) {
+                return Some(shared);
             }
             let time = if gives_way { GIVE_WAY } else { LOOK_AROUND };
             if let Some(woken) = self.park(obstacle, 0, &mut wants, time) {
                 has_turn = woken == Woken::ByTurn;
                 if !has_turn && !gives_way && is_interrupted() {
-                    return false;
+                    return None;
                 }
             }
             wants.gave_way += 1;
@@ -285,26 +356,30 @@ impl Latch {
         }
     }
 
-    /// Parks once, unless the obstacle is gone already: None. `over` is what the latch forgets then.
+    /// Parks once, unless the obstacle is gone already: None. `over` is what the latch forgets then. A writer's obstacles are slots, too.
     fn park(&self, obstacle: u64, over: u64, wants: &mut Wanted, at_most: Duration) -> Option<Woken> {
         let place = self.place();
         let sleeper = Place::sleeper();
         let mut queue = place.lock();
-        let says = match (wants.exclusive, wants.impatient) {
-            (false, _) => PARKED,
-            (true, false) => PARKED | WRITER_WAITS,
-            (true, true) => PARKED | WRITER_WAITS | WRITER_FIRST,
+        let (says, over, slots) = match (wants.exclusive, wants.impatient) {
+            (false, _) => (PARKED, over, 0),
+            (true, false) => (PARKED | WRITER_WAITS, over | FAVOUR, SLOTS),
+            (true, true) => (PARKED | WRITER_WAITS | WRITER_FIRST, over | FAVOUR, SLOTS),
         };
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
-            if word & obstacle == 0 {
+            if word & (obstacle | slots) == 0 {
                 return None;
             }
             let next = word & !over | says;
-            match self.word.compare_exchange_weak(word, next, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.word.compare_exchange_weak(word, next, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(_) => break,
                 Err(present) => word = present,
             }
+        }
+        if word & obstacle == 0 && !Slot::any_names(self.address()) {
+            self.say_who_waits(&queue, &Chosen::default());
+            return None;
         }
         if wants.ticket == 0 {
             wants.ticket = queue.ticket();
@@ -313,281 +388,20 @@ impl Latch {
     }
 }
 
-/// All interleavings of a few threads. Run: RUSTFLAGS="--cfg loom" cargo test -p buffer --lib latch::interleavings
+/// The word with a reader more, who is counted in it. The last of very many in a row biases it, unless a writer waits.
+#[inline]
+fn with_reader(word: u64) -> u64 {
+    let next = word + 1;
+    let counted = next + READER;
+    match (word ^ counted) & BIASED {
+        _ if word & BIASED != 0 => next,
+        0 => counted,
+        _ if word & WRITER_WAITS != 0 => next,
+        _ => (counted | SLOTS).wrapping_add(VERSION_STEP),
+    }
+}
+
 #[cfg(all(test, loom))]
-mod interleavings {
-    use loom::cell::UnsafeCell;
-    use loom::sync::Arc;
-    use loom::thread;
-
-    use super::*;
-
-    struct Guarded {
-        latch: Latch,
-        value: UnsafeCell<u32>,
-    }
-
-    fn guarded() -> Arc<Guarded> {
-        Arc::new(Guarded { latch: Latch { word: AtomicU64::new(0) }, value: UnsafeCell::new(0) })
-    }
-
-    fn add(guarded: &Guarded) {
-        guarded.latch.exclusive();
-        // loom checks by itself that nobody else is at the value.
-        guarded.value.with_mut(|value| {
-            // SAFETY: The exclusive latch is held.
-            unsafe { *value += 1 }
-        });
-        guarded.latch.release_exclusive();
-    }
-
-    fn read(guarded: &Guarded) -> u32 {
-        guarded.latch.shared();
-        let value = guarded.value.with(|value| {
-            // SAFETY: The shared latch is held.
-            unsafe { *value }
-        });
-        guarded.latch.release_shared();
-        value
-    }
-
-    fn check(body: impl Fn() + Sync + Send + 'static) {
-        let mut model = loom::model::Builder::new();
-        model.preemption_bound = Some(2);
-        model.check(body);
-    }
-
-    #[test]
-    fn writers_exclude_each_other_and_none_sleeps_on() {
-        check(|| {
-            let shared = guarded();
-            let other = Arc::clone(&shared);
-            let thread = thread::spawn(move || add(&other));
-            add(&shared);
-            thread.join().unwrap();
-            assert_eq!(read(&shared), 2);
-        });
-    }
-
-    #[test]
-    fn a_writer_waits_for_readers_and_is_woken() {
-        check(|| {
-            let shared = guarded();
-            let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
-            let reader = thread::spawn(move || assert!(read(&one) <= 1));
-            let writer = thread::spawn(move || add(&two));
-            assert!(read(&shared) <= 1);
-            reader.join().unwrap();
-            writer.join().unwrap();
-            assert_eq!(read(&shared), 1);
-        });
-    }
-
-    #[test]
-    fn three_writers_come_one_after_the_other() {
-        check(|| {
-            let shared = guarded();
-            let threads: Vec<_> = (0..2)
-                .map(|_| {
-                    let other = Arc::clone(&shared);
-                    thread::spawn(move || add(&other))
-                })
-                .collect();
-            add(&shared);
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
-            assert_eq!(read(&shared), 3);
-            assert_eq!(
-                shared.latch.word.load(Ordering::Relaxed) & (VERSION_STEP - 1),
-                0,
-                "nobody is left behind"
-            );
-        });
-    }
-
-    /// A writer that is killed while it waits leaves, and who stood back for it goes on beside the reader that is in.
-    #[test]
-    fn a_killed_writer_leaves_nobody_behind() {
-        check(|| {
-            let shared = guarded();
-            let left = Arc::new(loom::sync::atomic::AtomicBool::new(false));
-            shared.latch.shared();
-            let writer = {
-                let (shared, left) = (Arc::clone(&shared), Arc::clone(&left));
-                thread::spawn(move || {
-                    assert!(!shared.latch.wait_exclusive(&|| true));
-                    left.store(true, Ordering::Release);
-                })
-            };
-            let reader = {
-                let shared = Arc::clone(&shared);
-                thread::spawn(move || assert_eq!(read(&shared), 0))
-            };
-            // In a model no time passes: sleepers are told to look around.
-            while !left.load(Ordering::Acquire) {
-                shared.latch.place().disturb(true);
-                thread::yield_now();
-            }
-            writer.join().unwrap();
-            reader.join().unwrap();
-            shared.latch.release_shared();
-            add(&shared);
-            assert_eq!(read(&shared), 1);
-        });
-    }
-
-    #[test]
-    fn a_downgrade_lets_readers_in_and_keeps_writers_out() {
-        check(|| {
-            let shared = guarded();
-            let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
-            let reader = thread::spawn(move || assert!(read(&one) <= 2));
-            let writer = thread::spawn(move || add(&two));
-            shared.latch.exclusive();
-            // SAFETY: The exclusive latch is held.
-            let written = shared.value.with_mut(|value| unsafe {
-                *value += 1;
-                *value
-            });
-            shared.latch.downgrade();
-            // SAFETY: The shared latch is held since, without a gap.
-            shared.value.with(|value| assert_eq!(unsafe { *value }, written));
-            shared.latch.release_shared();
-            reader.join().unwrap();
-            writer.join().unwrap();
-            assert_eq!(read(&shared), 2);
-        });
-    }
-}
-
+mod interleavings;
 #[cfg(all(test, not(loom)))]
-mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::AtomicU64;
-
-    use env::Threads;
-
-    use super::*;
-
-    #[test]
-    fn holders_exclude_each_other() {
-        let latch = Latch::default();
-        assert!(latch.try_shared() && latch.try_shared() && !latch.try_exclusive());
-        latch.release_shared();
-        latch.release_shared();
-        assert!(latch.try_exclusive() && !latch.try_shared() && !latch.try_exclusive());
-        latch.downgrade();
-        assert!(latch.try_shared() && !latch.try_exclusive());
-        latch.release_shared();
-        latch.release_shared();
-        assert!(latch.try_exclusive());
-        latch.release_exclusive();
-    }
-
-    #[test]
-    fn a_reader_comes_back_beside_a_waiting_writer() {
-        let shared = Arc::new((Latch::default(), AtomicU64::new(0)));
-        shared.0.shared();
-        let writer = {
-            let shared = Arc::clone(&shared);
-            let body = move || {
-                shared.0.exclusive();
-                shared.1.store(1, Ordering::Relaxed);
-                shared.0.release_exclusive();
-            };
-            env::RealThreads.spawn("writer", Box::new(body))
-        };
-        while shared.0.word.load(Ordering::Relaxed) & WRITER_WAITS == 0 {
-            std::thread::yield_now();
-        }
-        shared.0.shared();
-        assert_eq!(shared.1.load(Ordering::Relaxed), 0);
-        shared.0.release_shared();
-        shared.0.release_shared();
-        assert!(writer.join());
-        assert_eq!(shared.1.load(Ordering::Relaxed), 1);
-    }
-
-    /// Waits until the place of the latch has so many waiters.
-    fn parked(latch: &Latch, count: usize) {
-        while latch.place().lock().count(latch.address()) < count {
-            std::thread::yield_now();
-        }
-    }
-
-    #[test]
-    fn writers_come_in_the_order_of_their_arrival() {
-        let latch = Latch::default();
-        let came = std::sync::Mutex::new(Vec::new());
-        latch.exclusive();
-        std::thread::scope(|scope| {
-            for (number, exclusive) in [true, false, true, true, false].into_iter().enumerate() {
-                let (latch, came) = (&latch, &came);
-                scope.spawn(move || {
-                    if exclusive {
-                        assert!(latch.wait_exclusive(&|| false));
-                    } else {
-                        assert!(latch.wait_shared(&|| false));
-                    }
-                    came.lock().unwrap().push(number);
-                    if exclusive { latch.release_exclusive() } else { latch.release_shared() }
-                });
-                parked(latch, number + 1);
-            }
-            latch.release_exclusive();
-        });
-        let came = came.into_inner().unwrap();
-        let writers: Vec<_> = came.into_iter().filter(|number| [0, 2, 3].contains(number)).collect();
-        assert_eq!(writers, [0, 2, 3]);
-        assert_eq!(latch.word.load(Ordering::Relaxed) % VERSION_STEP, 0);
-    }
-
-    #[test]
-    fn a_killed_wait_ends_and_readers_go_on() {
-        let latch = Latch::default();
-        latch.shared();
-        assert!(!latch.wait_exclusive(&|| true));
-        assert!(latch.try_shared(), "nobody stands back for a writer that has left");
-        latch.release_shared();
-        latch.release_shared();
-        latch.exclusive();
-        assert!(!latch.wait_shared(&|| true) && !latch.wait_exclusive(&|| true));
-        latch.release_exclusive();
-        assert_eq!(latch.word.load(Ordering::Relaxed) % VERSION_STEP, 0);
-    }
-
-    #[test]
-    fn threads_lose_no_update_and_no_wakeup() {
-        const THREADS: u64 = 4;
-        const ROUNDS: u64 = 3000;
-        let shared = Arc::new((Latch::default(), AtomicU64::new(0), AtomicU64::new(0)));
-        let threads: Vec<_> = (0..THREADS)
-            .map(|thread| {
-                let shared = Arc::clone(&shared);
-                let body = move || {
-                    let (latch, first, second) = &*shared;
-                    for round in 0..ROUNDS {
-                        if (round + thread) % 3 == 0 {
-                            latch.shared();
-                            let seen = first.load(Ordering::Relaxed);
-                            assert_eq!(seen, second.load(Ordering::Relaxed));
-                            latch.release_shared();
-                        } else {
-                            latch.exclusive();
-                            first.store(first.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-                            if round % 64 == 0 {
-                                std::thread::yield_now();
-                            }
-                            second.store(second.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-                            latch.release_exclusive();
-                        }
-                    }
-                };
-                env::RealThreads.spawn("latcher", Box::new(body))
-            })
-            .collect();
-        assert!(threads.into_iter().all(env::JoinHandle::join));
-        let (_, first, second) = &*shared;
-        assert_eq!(first.load(Ordering::Relaxed), THREADS * ROUNDS * 2 / 3);
-        assert_eq!(first.load(Ordering::Relaxed), second.load(Ordering::Relaxed));
-    }
-}
+mod tests;

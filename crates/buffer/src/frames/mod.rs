@@ -9,6 +9,7 @@ mod dirty_queue;
 mod frame_supply;
 mod latch;
 mod parking;
+mod reader_slots;
 
 pub(crate) use dirty_queue::DirtyQueue;
 pub(crate) use frame_supply::FrameSupply;
@@ -20,7 +21,7 @@ use env::Region;
 use page::PAGE_BYTES;
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId};
 
-use latch::Latch;
+use latch::{Latch, Shared};
 
 /// What is known of a frame without looking at its page. One cache line. All fields but the latch change only under the
 /// exclusive latch, except where it says otherwise.
@@ -144,14 +145,13 @@ impl Frames {
     /// Latches a frame shared, waiting for a writer.
     #[cfg(test)]
     pub fn shared(&self, index: u32) -> SharedFrame<'_> {
-        self.header(index).latch.shared();
-        SharedFrame { frames: self, index }
+        SharedFrame { frames: self, index, hold: self.header(index).latch.shared() }
     }
 
     /// Latches a frame shared, waiting for a writer; None if the wait was interrupted.
     pub fn shared_unless_interrupted(&self, index: u32) -> Option<SharedFrame<'_>> {
-        let latched = self.header(index).latch.shared_unless_interrupted();
-        latched.then(|| SharedFrame { frames: self, index })
+        let hold = self.header(index).latch.shared_unless_interrupted()?;
+        Some(SharedFrame { frames: self, index, hold })
     }
 
     /// As [`Frames::exclusive`]; None if the wait was interrupted.
@@ -163,14 +163,15 @@ impl Frames {
 
     /// Latches a frame shared if no writer has it; a writer that waits goes on waiting.
     pub fn try_shared_before_writers(&self, index: u32) -> Option<SharedFrame<'_>> {
-        let latched = self.header(index).latch.try_shared_before_writers();
-        latched.then(|| SharedFrame { frames: self, index })
+        let hold = self.header(index).latch.try_shared_before_writers()?;
+        Some(SharedFrame { frames: self, index, hold })
     }
 
     /// Latches a frame shared if no writer has it or waits for it.
     #[inline]
     pub fn try_shared(&self, index: u32) -> Option<SharedFrame<'_>> {
-        self.header(index).latch.try_shared().then(|| SharedFrame { frames: self, index })
+        let hold = self.header(index).latch.try_shared()?;
+        Some(SharedFrame { frames: self, index, hold })
     }
 
     /// Latches a frame exclusively, waiting for all others.
@@ -198,6 +199,7 @@ impl Frames {
 pub(crate) struct SharedFrame<'pool> {
     frames: &'pool Frames,
     index: u32,
+    hold: Shared,
 }
 
 impl<'pool> SharedFrame<'pool> {
@@ -221,7 +223,7 @@ impl Deref for SharedFrame<'_> {
 impl Drop for SharedFrame<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.frames.header(self.index).latch.release_shared();
+        self.frames.header(self.index).latch.release_shared(&self.hold);
     }
 }
 
@@ -246,8 +248,7 @@ impl<'pool> ExclusiveFrame<'pool> {
     pub fn downgrade(self) -> SharedFrame<'pool> {
         let (frames, index) = (self.frames, self.index);
         std::mem::forget(self);
-        frames.header(index).latch.downgrade();
-        SharedFrame { frames, index }
+        SharedFrame { frames, index, hold: frames.header(index).latch.downgrade() }
     }
 }
 
