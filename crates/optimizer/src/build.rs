@@ -1,4 +1,4 @@
-//! From a chosen join order to nodes: readers, nested loops, hash joins, and the EXPLAIN line of each table.
+//! From a chosen join order to nodes: readers, nested loops, hash joins.
 
 use super::access::Candidate;
 use super::equal_columns::Condition;
@@ -9,11 +9,7 @@ use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, w
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
 use plan::differs_between_rows;
-use plan::physical::{
-    DerivedAccess, ExplainRow, HashJoin, JoinKey, JoinKind, KeyCondition, NestedLoop, Node, TableAccess,
-    VirtualAccess,
-};
-use plan::range::key_length;
+use plan::physical::{DerivedAccess, HashJoin, JoinKey, JoinKind, NestedLoop, Node, VirtualAccess};
 
 /// A node behind a filter, if there are conditions.
 pub(super) fn filtered(node: Node, conditions: Vec<Expression>) -> Node {
@@ -22,16 +18,19 @@ pub(super) fn filtered(node: Node, conditions: Vec<Expression>) -> Node {
 
 /// Makes nodes of what was chosen.
 pub(super) struct Builder<'a> {
-    block: &'a Block,
+    pub(super) block: &'a Block,
     /// Whether the statement assigns user variables.
     assigns: bool,
     /// Numbers of the queries in FROM that do.
     assigning: &'a [u32],
+    /// Whether lines of EXPLAIN are wanted.
+    explains: bool,
 }
 
 impl<'a> Builder<'a> {
     pub fn of(optimizer: &'a Optimizer<'_>) -> Builder<'a> {
-        Builder { block: optimizer.block, assigns: optimizer.assigns, assigning: optimizer.assigning }
+        let Optimizer { assigns, assigning, explains, .. } = *optimizer;
+        Builder { block: optimizer.block, assigns, assigning, explains }
     }
 
     /// Turns the chosen steps into nodes.
@@ -71,18 +70,13 @@ impl<'a> Builder<'a> {
                 }
                 (Content::Table(table), None) => {
                     first = first.or_else(|| (placed == 0).then_some(table));
-                    let candidate = step.candidate.as_ref();
-                    let (reader, mut row) = self.table_reader(table, candidate);
+                    let dependent = step.candidate.as_ref().is_some_and(|candidate| candidate.dependent);
+                    let reader = self.table_reader(table, step.candidate);
+                    if self.explains {
+                        explain.push(self.line_of_step(table, &reader, dependent, step.hash, &own));
+                    }
                     let known = if step.hash { 0 } else { placed };
-                    let reader = with_keys(self.block, table, reader, &own, known);
-                    if step.hash {
-                        row.extra.push("Using join buffer (hash join)".to_owned());
-                    }
-                    if !own.is_empty() && !candidate.is_some_and(|candidate| candidate.path.single_row) {
-                        row.extra.insert(0, "Using where".to_owned());
-                    }
-                    explain.push(row);
-                    reader
+                    with_keys(self.block, table, reader, &own, known)
                 }
                 (Content::Nest(_), None) => Node::Nothing,
             };
@@ -178,110 +172,36 @@ impl<'a> Builder<'a> {
         None
     }
 
-    /// The node that reads a table of FROM, without conditions, and its EXPLAIN line.
-    pub(super) fn table_reader(&self, number: usize, candidate: Option<&Candidate>) -> (Node, ExplainRow) {
+    /// The node that reads a table of FROM, without conditions.
+    pub(super) fn table_reader(&self, number: usize, candidate: Option<Candidate>) -> Node {
         let width = width(self.block);
-        let block = self.block;
-        let bound = &block.tables[number];
-        let alias = bound.alias.clone();
-        let columns = bound.used_columns();
-        let scan_row = |name: String| ExplainRow {
-            table: Some(name),
-            access: Some("ALL"),
-            filtered: Some(100.0),
-            ..ExplainRow::default()
-        };
+        let bound = &self.block.tables[number];
         match &bound.source {
             Source::Base(_) => {
                 let mut access = whole_table(self.block, number);
                 if let Some(candidate) = candidate {
-                    access.path = candidate.path.clone();
+                    access.path = candidate.path;
                     access.rows_read = candidate.rows;
                     access.rows_kept = candidate.rows;
                 }
-                let row = self.explain_access(&access, candidate);
-                (Node::Table(Box::new(access)), row)
+                Node::Table(Box::new(access))
             }
             Source::Virtual(definition) => {
-                let definition = definition.clone();
-                let (keys, conditions) = (Vec::new(), Vec::new());
-                let row = scan_row(alias.clone());
-                let access = VirtualAccess { definition, alias, columns, width, keys, conditions };
-                (Node::Virtual(Box::new(access)), row)
+                let (definition, alias) = (definition.clone(), bound.alias.clone());
+                let (columns, keys, conditions) = (bound.used_columns(), Vec::new(), Vec::new());
+                Node::Virtual(Box::new(VirtualAccess { definition, alias, columns, width, keys, conditions }))
             }
             Source::Derived(Derived::Open(_), _) => {
                 unreachable!("queries in FROM are planned or taken in before joins are chosen")
             }
             Source::Derived(Derived::Planned(query), common_table) => {
-                let name = match bound.derived_number {
-                    Some(number) => format!("<derived{number}>"),
-                    None => alias.clone(),
-                };
-                let (query, common_table) = (query.clone(), *common_table);
+                let (query, common_table, alias) = (query.clone(), *common_table, bound.alias.clone());
                 let kept = bound.derived_number.is_some_and(|number| self.assigning.contains(&number));
-                let conditions = Vec::new();
+                let (columns, conditions) = (bound.used_columns(), Vec::new());
                 let access = DerivedAccess { query, alias, common_table, columns, width, conditions, kept };
-                (Node::Derived(Box::new(access)), scan_row(name))
+                Node::Derived(Box::new(access))
             }
-            Source::Recursion(id) => (Node::RecursiveInput { id: *id, columns, width }, scan_row(alias)),
-        }
-    }
-
-    fn explain_access(&self, access: &TableAccess, candidate: Option<&Candidate>) -> ExplainRow {
-        let table = &access.table;
-        let definition = table.indexes()[access.path.index].definition(table);
-        let mut row =
-            ExplainRow { table: Some(access.alias.clone()), filtered: Some(100.0), ..ExplainRow::default() };
-        row.rows = Some(access.rows_read.round().max(1.0) as u64);
-        if access.path.covering {
-            row.extra.push("Using index".to_owned());
-        }
-        if !access.path.union.is_empty() {
-            explain_union(access, &mut row);
-            return row;
-        }
-        let Some(ranges) = &access.path.ranges else {
-            let by_index = access.path.covering || access.path.ordered;
-            row.access = Some(if by_index { "index" } else { "ALL" });
-            if by_index && let Some(definition) = definition {
-                row.key = Some(definition.name.clone());
-                let all = vec![KeyCondition::Range { low: None, high: None }; definition.parts.len()];
-                row.key_lengths = vec![key_length(table, definition, &all)];
-            }
-            return row;
-        };
-        let Some(definition) = definition else { return row };
-        let points = ranges.len() == 1
-            && ranges[0]
-                .iter()
-                .all(|condition| matches!(condition, KeyCondition::Points(points) if points.len() == 1));
-        let dependent = candidate.is_some_and(|candidate| candidate.dependent);
-        row.access = Some(match (points, access.path.single_row, dependent) {
-            (true, true, false) => "const",
-            (true, true, true) => "eq_ref",
-            (true, false, _) => "ref",
-            (false, ..) => "range",
-        });
-        row.possible_keys = vec![definition.name.clone()];
-        row.key = Some(definition.name.clone());
-        row.key_lengths
-            .extend(ranges.iter().map(|conditions| key_length(table, definition, conditions)).max());
-        if points {
-            let names: Vec<String> = ranges[0].iter().map(|condition| self.reference(condition)).collect();
-            row.reference = Some(names.join(","));
-        }
-        row
-    }
-
-    /// What a key part is compared with, as EXPLAIN names it.
-    fn reference(&self, condition: &KeyCondition) -> String {
-        match condition {
-            KeyCondition::Points(points) => match points.first().map(|(point, _)| &point.kind) {
-                Some(ExpressionKind::Column(column)) => column.name.replace('`', ""),
-                Some(ExpressionKind::Literal(_) | ExpressionKind::Parameter(_)) => "const".to_owned(),
-                _ => "func".to_owned(),
-            },
-            _ => "const".to_owned(),
+            Source::Recursion(id) => Node::RecursiveInput { id: *id, columns: bound.used_columns(), width },
         }
     }
 }
@@ -297,26 +217,6 @@ fn without_idle(conditions: Vec<Condition>) -> Vec<Expression> {
     let idle: Vec<bool> = conditions.iter().enumerate().map(|(at, one)| is_idle(at, one)).collect();
     let kept = conditions.into_iter().zip(idle).filter(|(_, idle)| !idle);
     kept.map(|(condition, _)| condition.expression).collect()
-}
-
-/// The keys of a union, in MySQL's words.
-fn explain_union(access: &TableAccess, row: &mut ExplainRow) {
-    let table = &access.table;
-    let parts = access
-        .path
-        .union
-        .iter()
-        .filter_map(|path| Some((path, table.indexes()[path.index].definition(table)?)));
-    let mut names = Vec::new();
-    for (path, definition) in parts {
-        names.push(definition.name.as_str());
-        let ranges = path.ranges.iter().flatten();
-        row.key_lengths.extend(ranges.map(|one| key_length(table, definition, one)).max());
-    }
-    row.access = Some("index_merge");
-    row.possible_keys = names.iter().map(|name| (*name).to_owned()).collect();
-    row.extra.push(format!("Using sort_union({})", names.join(",")));
-    row.key = Some(names.join(","));
 }
 
 /// Adds conditions to a reader; they are checked where the row is read.

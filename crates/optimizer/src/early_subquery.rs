@@ -78,8 +78,7 @@ pub fn leave_out_unasked(survey: &mut Survey<'_>, last: u32, always: bool, condi
             add_subqueries(condition, &mut asked);
         }
     }
-    let rows = asked.iter().flat_map(|id| &survey.subqueries[*id].query.explain);
-    let kept: Vec<u32> = rows.filter_map(|row| row.id).collect();
+    let kept: Vec<u32> = asked.iter().filter_map(|id| survey.subqueries[*id].query.block).collect();
     survey.early.leave_out_below(block, last, &kept);
 }
 

@@ -10,6 +10,7 @@ mod constant_condition;
 mod cost;
 mod early_subquery;
 mod equal_columns;
+mod explain_line;
 mod extremes;
 mod index_limits;
 mod index_order;
@@ -79,6 +80,8 @@ pub struct Optimizer<'a> {
     pub assigns: bool,
     /// Numbers of the queries in FROM that do.
     pub assigning: &'a [u32],
+    /// Whether the statement is explained.
+    pub explains: bool,
 }
 
 /// What the rest of the query wants of the joined rows.
@@ -102,7 +105,7 @@ pub struct Joined {
     pub ordered: bool,
     /// Estimated number of rows.
     pub rows: f64,
-    /// Its lines of EXPLAIN.
+    /// Its lines of EXPLAIN; those of tables that are joined only if the statement is explained.
     pub explain: Vec<ExplainRow>,
     /// The table that comes first in the order of joins.
     pub first: Option<usize>,

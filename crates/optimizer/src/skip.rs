@@ -92,7 +92,10 @@ fn skipping_table(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Opti
     candidate.path.skip_parts = parts;
     candidate.path.ordered = true;
     candidate.rows = groups;
-    let (node, mut row) = Builder::of(optimizer).table_reader(0, Some(&candidate));
+    let builder = Builder::of(optimizer);
+    let dependent = candidate.dependent;
+    let node = builder.table_reader(0, Some(candidate));
+    let mut row = builder.line_of_table(0, &node, dependent);
     let Node::Table(mut access) = node else { return None };
     access.conditions.clone_from(&select.conditions);
     row.access = Some("range");

@@ -76,7 +76,7 @@ pub struct Plan {
     pub parameters: Vec<Option<ParameterUse>>,
     /// Parameters that each execution converts before it looks for rows ([`check_parameters`]).
     pub checked_parameters: Vec<CheckedParameter>,
-    /// Lines of EXPLAIN.
+    /// Lines of EXPLAIN, if it is of a statement that is explained.
     pub explain: Vec<ExplainRow>,
 }
 

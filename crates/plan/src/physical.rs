@@ -93,8 +93,8 @@ pub struct QueryPlan {
     pub columns: Vec<OutputColumn>,
     /// Expressions over the enclosing row whose values this query reads as outer references.
     pub outer: Vec<Expression>,
-    /// What EXPLAIN prints, one entry a table.
-    pub explain: Vec<ExplainRow>,
+    /// Number of the query block that it begins with, if that is one with a number.
+    pub block: Option<u32>,
     /// Estimated number of its rows.
     pub rows: f64,
     /// Of a derived table: what determines what among its columns.
@@ -109,8 +109,8 @@ pub const ROWS_UNKNOWN: f64 = 100.0;
 impl QueryPlan {
     /// A query of those rows, without columns as yet.
     pub fn of(root: Node, rows: f64) -> QueryPlan {
-        let (columns, outer, explain) = (Vec::new(), Vec::new(), Vec::new());
-        QueryPlan { root, columns, outer, explain, rows, dependence: None, is_empty: false }
+        let (columns, outer) = (Vec::new(), Vec::new());
+        QueryPlan { root, columns, outer, block: None, rows, dependence: None, is_empty: false }
     }
 }
 

@@ -6,7 +6,7 @@ use crate::planning::settle_change;
 use crate::rewrite::SubqueryJoins;
 use errors::SqlResult;
 use optimizer::{JoinGoal, Joined, LogicalSelect, plan_joins};
-use plan::physical::Node;
+use plan::physical::{ExplainRow, Node};
 
 /// How rows to be changed are found.
 pub(crate) struct ChangedRows {
@@ -31,14 +31,13 @@ pub(crate) fn plan_changed_rows(
     let LogicalSelect { tree, conditions, semijoins, order, limit, select_type, .. } = select;
     let rows_wanted = limit.as_ref().map(|_| 10.0);
     let goal = JoinGoal { order: order.clone(), rows_wanted, ..JoinGoal::default() };
-    let Joined { node, ordered, mut explain, first, .. } =
+    let Joined { node, ordered, explain, first, .. } =
         plan_joins(&mut binder.optimizer(), tree, conditions, semijoins, goal, false)?;
-    let number = binder.block().number;
-    for row in &mut explain {
-        row.id = Some(number);
-        row.select_type = select_type;
+    let id = Some(binder.block().number);
+    if binder.input.explains {
+        let lines = explain.into_iter();
+        binder.explain.extend(lines.map(|row| ExplainRow { id, select_type, ..row }));
     }
-    binder.explain.extend(explain);
     let index = match &node {
         Node::Table(access) => access.path.index,
         _ => 0,

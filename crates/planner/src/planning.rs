@@ -11,7 +11,7 @@ use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
 use optimizer::{Block, Derived, JoinTree, LogicalSelect, OpenSelect, Source};
 use plan::Rule;
-use plan::physical::QueryPlan;
+use plan::physical::{ExplainRow, QueryPlan};
 use std::sync::Arc;
 
 /// Chooses how a bound SELECT is done.
@@ -52,18 +52,18 @@ fn plan_select_and<T>(
     binder.block_number = bound;
     let block = binder.blocks.pop().unwrap_or_default();
     let (lowered, taken) = lowered?;
-    let Lowered { node: root, columns, mut explain, rows } = lowered;
-    let dependent = !block.outer.is_empty();
-    for row in &mut explain {
-        row.id = Some(block.number);
-        row.select_type = match (select_type, dependent) {
-            ("SUBQUERY", true) => "DEPENDENT SUBQUERY",
+    let Lowered { node: root, columns, explain, rows } = lowered;
+    if binder.input.explains {
+        let select_type = match (select_type, block.outer.is_empty()) {
+            ("SUBQUERY", false) => "DEPENDENT SUBQUERY",
             (other, _) => other,
         };
+        let lines = explain.into_iter();
+        binder.explain.extend(lines.map(|row| ExplainRow { id: Some(block.number), select_type, ..row }));
     }
-    binder.explain.extend(explain.iter().cloned());
-    let (outer, dependence, is_empty) = (block.outer, block.dependence, block.known.has_no_keys);
-    Ok((QueryPlan { root, columns, outer, explain, rows, dependence, is_empty }, taken))
+    let Block { number, outer, dependence, known, .. } = block;
+    let is_empty = known.has_no_keys;
+    Ok((QueryPlan { root, columns, outer, block: Some(number), rows, dependence, is_empty }, taken))
 }
 
 /// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,

@@ -62,8 +62,7 @@ impl<'a> Describer<'a> {
 
     /// The number of a subquery's first query block, as the other forms of EXPLAIN show it.
     fn block_number(&self, id: usize) -> u32 {
-        let query = self.plan.subqueries.get(id).map(|subquery| &subquery.query);
-        let shown = query.and_then(|query| query.explain.first()?.id);
+        let shown = self.plan.subqueries.get(id).and_then(|subquery| subquery.query.block);
         shown.unwrap_or(u32::try_from(id).unwrap_or(u32::MAX).saturating_add(2))
     }
 

@@ -106,6 +106,7 @@ pub(crate) struct Binder<'a> {
     pub hints_found: BTreeSet<usize>,
     /// Warnings of hints that were said twice.
     pub hint_conflicts: Vec<SqlError>,
+    /// Lines of EXPLAIN, of a statement that is explained.
     pub explain: Vec<ExplainRow>,
     pub block_number: u32,
     pub depth: usize,
@@ -201,6 +202,7 @@ impl<'a> Binder<'a> {
             statistics: &mut self.statistics,
             assigns: *assigns,
             assigning,
+            explains: self.input.explains,
         };
         let transaction = self.input.transaction;
         let Subqueries { plans: subqueries, open, early, .. } = &mut self.subqueries;

@@ -259,7 +259,7 @@ impl Binder<'_> {
         let root =
             Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
         let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
-        Ok(QueryPlan { columns, outer, explain: first.explain, ..QueryPlan::of(root, rows) })
+        Ok(QueryPlan { columns, outer, block: first.block, ..QueryPlan::of(root, rows) })
     }
 
     /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.

@@ -78,7 +78,7 @@ fn recursive_parts(
     operation: &ast::SetOperation,
 ) -> SqlResult<QueryPlan> {
     let id = binder.common_tables.open_recursion();
-    let (mut seed, _) = recursion_operand(binder, common, id, &[], &operation.first, "DERIVED")?;
+    let (seed, _) = recursion_operand(binder, common, id, &[], &operation.first, "DERIVED")?;
     let mut columns = named(&seed.columns, common);
     let mut seeds: Vec<(ast::SetOperator, bool, QueryPlan)> = Vec::new();
     let mut steps = Vec::new();
@@ -109,12 +109,12 @@ fn recursive_parts(
         return binder.query(&common.query, "DERIVED");
     }
     let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
-    let explain = std::mem::take(&mut seed.explain);
+    let block = seed.block;
     let seed = joined_seeds(seed, seeds, &types);
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
     let root = Node::Recursive(Box::new(recursive));
-    let plan = QueryPlan { columns, explain, ..QueryPlan::of(root, ROWS_UNKNOWN) };
+    let plan = QueryPlan { columns, block, ..QueryPlan::of(root, ROWS_UNKNOWN) };
     let mut plan = binder.ordered(plan, &common.query)?;
     if let Node::Limit { input, limit, .. } = &mut plan.root
         && let Node::Recursive(recursive) = &mut **input

@@ -52,18 +52,24 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
         rows = InsertRows::Query(binder.query(query, "SIMPLE")?);
         binder.leave();
     }
-    let row = ExplainRow {
+    if binder.input.explains {
+        binder.explain.insert(0, line_of_insert(insert));
+    }
+    let kept = kept_of_existing(&definition, &on_duplicate, &on_update);
+    let target = Target::new(table, defaults, on_update, kept, &[]);
+    let (replace, ignore) = (insert.replace, insert.ignore);
+    Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
+}
+
+/// The line of EXPLAIN of the table that rows are inserted into.
+fn line_of_insert(insert: &ast::Insert) -> ExplainRow {
+    ExplainRow {
         id: Some(1),
         select_type: if insert.replace { "REPLACE" } else { "INSERT" },
         table: Some(insert.table.name.clone()),
         access: Some("ALL"),
         ..ExplainRow::default()
-    };
-    binder.explain.insert(0, row);
-    let kept = kept_of_existing(&definition, &on_duplicate, &on_update);
-    let target = Target::new(table, defaults, on_update, kept, &[]);
-    let (replace, ignore) = (insert.replace, insert.ignore);
-    Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
+    }
 }
 
 /// The query whose rows are inserted.

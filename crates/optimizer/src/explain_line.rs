@@ -1,0 +1,120 @@
+//! The lines of EXPLAIN's table of what was chosen, in MySQL's words: made for statements that are explained only. Main
+//! functions: [`Builder::line_of_step`], [`Builder::line_of_table`].
+
+use crate::Source;
+use crate::build::Builder;
+use expression::{Expression, ExpressionKind};
+use plan::physical::{ExplainRow, KeyCondition, Node, TableAccess};
+use plan::range::key_length;
+
+impl Builder<'_> {
+    /// The line of a table that is joined to those before, by a hash join (`hash`) or row by row, under conditions of its own.
+    pub(super) fn line_of_step(
+        &self,
+        number: usize,
+        reader: &Node,
+        dependent: bool,
+        hash: bool,
+        conditions: &[Expression],
+    ) -> ExplainRow {
+        let mut row = self.line_of_table(number, reader, dependent);
+        let finds_one = matches!(reader, Node::Table(access) if access.path.single_row);
+        if !conditions.is_empty() && !finds_one {
+            row.extra.insert(0, "Using where".to_owned());
+        }
+        if hash {
+            row.extra.push("Using join buffer (hash join)".to_owned());
+        }
+        row
+    }
+
+    /// The line of a table of FROM, by its reader; `dependent`: whether its ranges depend on tables before.
+    pub(super) fn line_of_table(&self, number: usize, reader: &Node, dependent: bool) -> ExplainRow {
+        if let Node::Table(access) = reader {
+            return self.line_of_access(access, dependent);
+        }
+        let bound = &self.block.tables[number];
+        let name = match (&bound.source, bound.derived_number) {
+            (Source::Derived(..), Some(number)) => format!("<derived{number}>"),
+            _ => bound.alias.clone(),
+        };
+        ExplainRow { table: Some(name), access: Some("ALL"), filtered: Some(100.0), ..ExplainRow::default() }
+    }
+
+    fn line_of_access(&self, access: &TableAccess, dependent: bool) -> ExplainRow {
+        let table = &access.table;
+        let definition = table.indexes()[access.path.index].definition(table);
+        let mut row =
+            ExplainRow { table: Some(access.alias.clone()), filtered: Some(100.0), ..ExplainRow::default() };
+        row.rows = Some(access.rows_read.round().max(1.0) as u64);
+        if access.path.covering {
+            row.extra.push("Using index".to_owned());
+        }
+        if !access.path.union.is_empty() {
+            describe_union(access, &mut row);
+            return row;
+        }
+        let Some(ranges) = &access.path.ranges else {
+            let by_index = access.path.covering || access.path.ordered;
+            row.access = Some(if by_index { "index" } else { "ALL" });
+            if by_index && let Some(definition) = definition {
+                row.key = Some(definition.name.clone());
+                let all = vec![KeyCondition::Range { low: None, high: None }; definition.parts.len()];
+                row.key_lengths = vec![key_length(table, definition, &all)];
+            }
+            return row;
+        };
+        let Some(definition) = definition else { return row };
+        let points = ranges.len() == 1
+            && ranges[0]
+                .iter()
+                .all(|condition| matches!(condition, KeyCondition::Points(points) if points.len() == 1));
+        row.access = Some(match (points, access.path.single_row, dependent) {
+            (true, true, false) => "const",
+            (true, true, true) => "eq_ref",
+            (true, false, _) => "ref",
+            (false, ..) => "range",
+        });
+        row.possible_keys = vec![definition.name.clone()];
+        row.key = Some(definition.name.clone());
+        row.key_lengths
+            .extend(ranges.iter().map(|conditions| key_length(table, definition, conditions)).max());
+        if points {
+            let names: Vec<String> = ranges[0].iter().map(|condition| self.reference(condition)).collect();
+            row.reference = Some(names.join(","));
+        }
+        row
+    }
+
+    /// What a key part is compared with, as EXPLAIN names it.
+    fn reference(&self, condition: &KeyCondition) -> String {
+        match condition {
+            KeyCondition::Points(points) => match points.first().map(|(point, _)| &point.kind) {
+                Some(ExpressionKind::Column(column)) => column.name.replace('`', ""),
+                Some(ExpressionKind::Literal(_) | ExpressionKind::Parameter(_)) => "const".to_owned(),
+                _ => "func".to_owned(),
+            },
+            _ => "const".to_owned(),
+        }
+    }
+}
+
+/// The keys of a union, in MySQL's words.
+fn describe_union(access: &TableAccess, row: &mut ExplainRow) {
+    let table = &access.table;
+    let parts = access
+        .path
+        .union
+        .iter()
+        .filter_map(|path| Some((path, table.indexes()[path.index].definition(table)?)));
+    let mut names = Vec::new();
+    for (path, definition) in parts {
+        names.push(definition.name.as_str());
+        let ranges = path.ranges.iter().flatten();
+        row.key_lengths.extend(ranges.map(|one| key_length(table, definition, one)).max());
+    }
+    row.access = Some("index_merge");
+    row.possible_keys = names.iter().map(|name| (*name).to_owned()).collect();
+    row.extra.push(format!("Using sort_union({})", names.join(",")));
+    row.key = Some(names.join(","));
+}
