@@ -5,7 +5,6 @@ use super::join_order::{Facts, Wanted};
 use super::look_ups::LookUp;
 use crate::cost::{HashSides, JOINED_ROW_NS};
 use expression::operators::ComparisonMode;
-use std::sync::Arc;
 
 /// The rows that come out of the members that are placed.
 #[derive(Clone, Copy, Debug)]
@@ -110,19 +109,13 @@ impl Scan {
 }
 
 impl Facts<'_> {
-    /// The best way to join the member to the tables that are placed.
-    pub fn choice(
-        &self,
-        look_ups: &[Arc<Vec<LookUp>>],
-        placed: u64,
-        before: JoinedRows,
-        wanted: Wanted,
-    ) -> Choice {
-        let matches = self.matches(placed, look_ups);
+    /// The best way to join the member to the tables that are placed. Ways to look it up by these have been found.
+    pub fn choice(&self, placed: u64, before: JoinedRows, wanted: Wanted) -> Choice {
+        let matches = self.matches(placed);
         let count = self.rows_after(before.count, matches);
         let joining = Joining { placed, before, wanted, matches, count };
         let mut offers = Offers { share: wanted.share, best: None };
-        for (at, look_up) in look_ups.iter().flat_map(|ways| ways.iter()).enumerate() {
+        for (at, look_up) in self.look_ups(placed).enumerate() {
             offers.add(self.looked_up(look_up, joining), Method::LookUp(at));
         }
         self.readings.iter().for_each(|scan| self.offer_scan(&mut offers, scan, joining));

@@ -5,16 +5,15 @@ use super::access::Candidate;
 use super::equal_columns::Condition;
 use super::index_order::fixed_parts;
 use super::join::{Content, Group, Member, Step};
-use super::join_cost::{JoinedRows, Method, Scan};
+use super::join_cost::{Choice, JoinedRows, Method, Scan};
 use super::join_rows::{MemberRows, is_equality};
-use super::look_ups::{LinkedIndex, LookUp, LookUps};
+use super::look_ups::LinkedIndex;
 use crate::cost::{NEXT_JOIN_NS, kept_row_ns};
 use crate::{Optimizer, Source, tables_of};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ExpressionKind};
 use plan::physical::JoinKind;
-use std::sync::Arc;
 
 /// Members of a group whose orders are all tried.
 const EXHAUSTIVE_MEMBERS_MAX: usize = 12;
@@ -68,7 +67,6 @@ pub(super) struct Search<'g> {
     is_straight: bool,
     /// What is wanted of the rows that come out.
     pub wanted: Wanted,
-    pub look_ups: LookUps,
 }
 
 /// What is wanted of the rows of a join.
@@ -80,11 +78,11 @@ pub(super) struct Wanted {
     pub in_order: bool,
 }
 
-/// The best order of a set of members.
+/// The best order of a set of members: which comes last, and how it is joined.
 #[derive(Clone, Copy, Debug)]
 struct Best {
-    rows: JoinedRows,
     last: usize,
+    choice: Choice,
 }
 
 impl Optimizer<'_> {
@@ -100,7 +98,7 @@ impl Optimizer<'_> {
             facts.push(self.facts_of(conditions, member, *rows));
         }
         let wanted = Wanted { share: 1.0, in_order: false };
-        Search { facts, is_straight: group.straight, wanted, look_ups: LookUps::default() }
+        Search { facts, is_straight: group.straight, wanted }
     }
 
     /// The cheapest steps that begin with those of `start`, and the cost of all.
@@ -116,11 +114,10 @@ impl Optimizer<'_> {
             None => self.grown_order(search, &start)?,
         };
         let mut steps = start;
-        for number in order {
-            let (placed, rows) = search.after(&steps);
-            let (rows, step) = self.step(search, number, placed, rows);
-            steps.rows = rows;
-            steps.list.push(step);
+        for Best { last, choice } in order {
+            let (placed, _) = search.after(&steps);
+            steps.rows = choice.rows;
+            steps.list.push(search.facts[last].step(last, placed, choice));
         }
         Ok(steps)
     }
@@ -133,20 +130,13 @@ impl Optimizer<'_> {
         placed: u64,
         before: JoinedRows,
     ) -> (JoinedRows, Step) {
-        let look_ups = self.look_ups_of(search, number, placed);
-        let facts = &search.facts[number];
-        let choice = facts.choice(&look_ups, placed, before, search.wanted);
-        let candidate = match choice.method {
-            Method::Scan(at) | Method::Kept(at) | Method::Loop(at) => facts.scans.get(at).cloned(),
-            Method::LookUp(at) => {
-                look_ups.iter().flat_map(|ways| ways.iter()).nth(at).map(|found| found.candidate.clone())
-            }
-            Method::Whole | Method::KeptWhole | Method::LoopWhole => None,
-        };
-        let swap = placed != 0 && matches!(choice.method, Method::Scan(_) | Method::Whole);
-        let hash = swap || matches!(choice.method, Method::Kept(_) | Method::KeptWhole);
-        let step = Step { member: number, candidate, hash, swap, rows_after: choice.rows.count };
-        (choice.rows, step)
+        let choice = self.choice(search, number, placed, before);
+        (choice.rows, search.facts[number].step(number, placed, choice))
+    }
+
+    fn choice(&mut self, search: &mut Search<'_>, number: usize, placed: u64, before: JoinedRows) -> Choice {
+        self.find_look_ups(&mut search.facts[number], placed);
+        search.facts[number].choice(placed, before, search.wanted)
     }
 
     fn facts_of<'g>(
@@ -222,24 +212,26 @@ impl Optimizer<'_> {
 
     /// The best of all orders in which each member is connected to one before it, where there is such a one: the members behind
     /// those of `start`.
-    fn best_order(&mut self, search: &mut Search<'_>, start: &Steps) -> SqlResult<Option<Vec<usize>>> {
+    fn best_order(&mut self, search: &mut Search<'_>, start: &Steps) -> SqlResult<Option<Vec<Best>>> {
         let count = search.facts.len();
         let mut best: Vec<Option<Best>> = vec![None; 1 << count];
         let begun = start.list.iter().fold(0, |set, step| set | 1 << step.member);
-        best[begun] = Some(Best { rows: search.after(start).1, last: 0 });
         for set in begun..1_usize << count {
-            let Some(Best { rows, .. }) = best[set] else { continue };
+            let rows = match &best[set] {
+                _ if set == begun => start.rows,
+                Some(found) => found.choice.rows,
+                None => continue,
+            };
             if set % 64 == 0 {
                 self.context.check_killed()?;
             }
             let placed = search.tables_of_set(set);
-            for number in search.next_members(placed, |number| set >> number & 1 == 1) {
-                let look_ups = self.look_ups_of(search, number, placed);
-                let rows = search.facts[number].choice(&look_ups, placed, rows, search.wanted).rows;
-                let next = &mut best[set | 1 << number];
-                let share = search.wanted.share;
-                if next.is_none_or(|known| rows.ns(share) < known.rows.ns(share)) {
-                    *next = Some(Best { rows, last: number });
+            for last in search.next_members(placed, |number| set >> number & 1 == 1) {
+                let choice = self.choice(search, last, placed, rows);
+                let next = &mut best[set | 1 << last];
+                let ns = |choice: &Choice| choice.rows.ns(search.wanted.share);
+                if next.is_none_or(|known| ns(&choice) < ns(&known.choice)) {
+                    *next = Some(Best { last, choice });
                 }
             }
         }
@@ -247,8 +239,8 @@ impl Optimizer<'_> {
         let mut set = (1 << count) - 1;
         while set != begun {
             let Some(found) = best[set] else { return Ok(None) };
-            order.push(found.last);
             set &= !(1 << found.last);
+            order.push(found);
         }
         order.reverse();
         Ok(Some(order))
@@ -256,31 +248,31 @@ impl Optimizer<'_> {
 
     /// An order behind `start` that grows by the member that costs least, or where order is given by the first that may come
     /// next.
-    fn grown_order(&mut self, search: &mut Search<'_>, start: &Steps) -> SqlResult<Vec<usize>> {
-        let mut order: Vec<usize> = Vec::new();
+    fn grown_order(&mut self, search: &mut Search<'_>, start: &Steps) -> SqlResult<Vec<Best>> {
+        let mut order: Vec<Best> = Vec::new();
         let begun: Vec<usize> = start.list.iter().map(|step| step.member).collect();
         let (mut placed, mut rows) = search.after(start);
         while order.len() + begun.len() < search.facts.len() {
             self.context.check_killed()?;
-            let is_placed = |number: usize| begun.contains(&number) || order.contains(&number);
+            let is_placed =
+                |number: usize| begun.contains(&number) || order.iter().any(|known| known.last == number);
             let free = match search.is_straight {
                 true => search.free_members(placed, is_placed).into_iter().take(1).collect(),
                 false => search.next_members(placed, is_placed),
             };
-            let mut best: Option<(f64, usize, JoinedRows)> = None;
-            for number in free {
-                let look_ups = self.look_ups_of(search, number, placed);
-                let rows = search.facts[number].choice(&look_ups, placed, rows, search.wanted).rows;
+            let mut best: Option<(f64, Best)> = None;
+            for last in free {
+                let choice = self.choice(search, last, placed, rows);
                 // Each row that comes out will be looked up further.
-                let cost = rows.ns(search.wanted.share) + rows.count * NEXT_JOIN_NS;
-                if best.is_none_or(|(known, ..)| cost < known) {
-                    best = Some((cost, number, rows));
+                let cost = choice.rows.ns(search.wanted.share) + choice.rows.count * NEXT_JOIN_NS;
+                if best.is_none_or(|(known, _)| cost < known) {
+                    best = Some((cost, Best { last, choice }));
                 }
             }
-            let Some((_, number, joined)) = best else { break };
-            placed |= search.facts[number].member.tables;
-            rows = joined;
-            order.push(number);
+            let Some((_, found)) = best else { break };
+            placed |= search.facts[found.last].member.tables;
+            rows = found.choice.rows;
+            order.push(found);
         }
         Ok(order)
     }
@@ -354,8 +346,20 @@ impl<'g> Facts<'g> {
         self.links.iter().filter(move |link| link.tables & !reach == 0)
     }
 
+    /// The step that joins the member, which has that number, in the chosen way.
+    fn step(&self, number: usize, placed: u64, choice: Choice) -> Step {
+        let candidate = match choice.method {
+            Method::Scan(at) | Method::Kept(at) | Method::Loop(at) => self.scans.get(at).cloned(),
+            Method::LookUp(at) => self.look_ups(placed).nth(at).map(|found| found.candidate.clone()),
+            Method::Whole | Method::KeptWhole | Method::LoopWhole => None,
+        };
+        let swap = placed != 0 && matches!(choice.method, Method::Scan(_) | Method::Whole);
+        let hash = swap || matches!(choice.method, Method::Kept(_) | Method::KeptWhole);
+        Step { member: number, candidate, hash, swap, rows_after: choice.rows.count }
+    }
+
     /// How many rows of the member match one of those before.
-    pub(super) fn matches(&self, placed: u64, look_ups: &[Arc<Vec<LookUp>>]) -> f64 {
+    pub(super) fn matches(&self, placed: u64) -> f64 {
         let mut share = 1.0;
         let mut classes: Vec<(usize, f64)> = Vec::new();
         for link in self.usable(placed) {
@@ -369,7 +373,7 @@ impl<'g> Facts<'g> {
         }
         share *= classes.iter().map(|(_, share)| share).product::<f64>();
         let matches = self.rows.own * share;
-        match look_ups.iter().flat_map(|ways| ways.iter()).any(|way| way.candidate.path.single_row) {
+        match self.look_ups(placed).any(|way| way.candidate.path.single_row) {
             // A unique key is taken to be referred to: conditions on its parts are not independent.
             true => (self.rows.own / self.rows.total.max(1.0)).min(1.0),
             false => matches,

@@ -1,15 +1,13 @@
 //! The ways to look a member of a join up by values of the tables before it. What an index is asked for depends on conditions on its columns
-//! only, and so on few of the tables: each way is found once. Main type: [`LookUps`].
+//! only, and so on few of the tables: each way is found once. Main types: [`LinkedIndex`], [`LookUp`].
 
 use super::access::Candidate;
 use super::join::{Content, Member};
-use super::join_order::{Link, Search};
+use super::join_order::{Facts, Link};
 use crate::{Optimizer, Source};
 use dictionary::IndexDefinition;
 use expression::{Expression, ExpressionKind};
 use plan::physical::KeyCondition;
-use std::collections::HashMap;
-use std::sync::Arc;
 
 /// A candidate that depends on the rows before.
 #[derive(Clone, Debug)]
@@ -28,11 +26,9 @@ pub(super) struct LinkedIndex {
     slots: Vec<usize>,
     /// The other tables that these links read, as bits.
     tables: u64,
+    /// The ways that were found, by those of these tables which are placed.
+    found: Vec<(u64, Vec<LookUp>)>,
 }
-
-/// The ways that were found, by member, index, and those of the tables that links read which are placed.
-#[derive(Default)]
-pub(super) struct LookUps(HashMap<(usize, Option<usize>, u64), Arc<Vec<LookUp>>>);
 
 impl LookUp {
     fn new(candidate: Candidate) -> LookUp {
@@ -50,7 +46,21 @@ impl LookUp {
 
 impl LinkedIndex {
     fn is_asked(&self, condition: &Expression) -> bool {
-        self.index.is_none() || condition.slots().iter().any(|slot| self.slots.contains(slot))
+        let is_own = |part: &Expression| part.column_slot().is_some_and(|slot| self.slots.contains(&slot));
+        self.index.is_none() || condition.any(&is_own)
+    }
+
+    fn found(&self, placed: u64) -> Option<&[LookUp]> {
+        let mut found = self.found.iter().filter(|(tables, _)| *tables == placed & self.tables);
+        found.next().map(|(_, ways)| ways.as_slice())
+    }
+}
+
+impl Facts<'_> {
+    /// The ways to look the member up by values of the tables that are placed, index by index, once they have been found.
+    pub(super) fn look_ups(&self, placed: u64) -> impl Iterator<Item = &LookUp> {
+        let asked = self.indexes.iter().filter(move |linked| linked.tables & placed != 0);
+        asked.filter_map(move |linked| linked.found(placed)).flatten()
     }
 }
 
@@ -60,7 +70,7 @@ impl Optimizer<'_> {
         let Content::Table(number) = member.content else { return Vec::new() };
         let bound = &self.block.tables[number];
         let slot = |column: usize| bound.slots.get(column).copied().flatten();
-        let any = LinkedIndex { index: None, slots: Vec::new(), tables: 0 };
+        let any = LinkedIndex { index: None, slots: Vec::new(), tables: 0, found: Vec::new() };
         let mut found = match &bound.source {
             Source::Base(table) => {
                 let definitions = table.indexes().iter().map(|index| index.definition(table));
@@ -71,7 +81,7 @@ impl Optimizer<'_> {
                 });
                 let linked = |(index, definition): (usize, &IndexDefinition)| {
                     let slots = definition.parts.iter().filter_map(|part| slot(part.column)).collect();
-                    LinkedIndex { index: Some(index), slots, tables: 0 }
+                    LinkedIndex { index: Some(index), slots, tables: 0, found: Vec::new() }
                 };
                 let has_or = links.iter().any(|link| matches!(link.condition.kind, ExpressionKind::Or(_)));
                 allowed.map(linked).chain(has_or.then_some(any)).collect()
@@ -87,30 +97,21 @@ impl Optimizer<'_> {
         found
     }
 
-    /// The ways to look a member up by values of the tables that are placed, index by index.
-    pub(super) fn look_ups_of(
-        &mut self,
-        search: &mut Search<'_>,
-        number: usize,
-        placed: u64,
-    ) -> Vec<Arc<Vec<LookUp>>> {
-        let facts = &search.facts[number];
-        let Content::Table(table) = facts.member.content else { return Vec::new() };
-        let mut ways = Vec::with_capacity(facts.indexes.len());
-        for linked in facts.indexes.iter().filter(|linked| linked.tables & placed != 0) {
-            let key = (number, linked.index, placed & linked.tables);
-            if let Some(known) = search.look_ups.0.get(&key) {
-                ways.push(known.clone());
+    /// Finds the ways to look a member up by values of the tables that are placed.
+    pub(super) fn find_look_ups(&mut self, facts: &mut Facts<'_>, placed: u64) {
+        let Content::Table(table) = facts.member.content else { return };
+        for at in 0..facts.indexes.len() {
+            let linked = &facts.indexes[at];
+            if linked.tables & placed == 0 || linked.found(placed).is_some() {
                 continue;
             }
             let usable = facts.usable(placed).map(|link| link.condition);
             let all = facts.own.iter().copied().chain(usable);
             let conditions: Vec<&Expression> = all.filter(|condition| linked.is_asked(condition)).collect();
             let candidates = self.look_ups(table, linked.index, &conditions, placed);
-            let found = Arc::new(candidates.into_iter().map(LookUp::new).collect::<Vec<_>>());
-            search.look_ups.0.insert(key, found.clone());
-            ways.push(found);
+            let ways = candidates.into_iter().map(LookUp::new).collect();
+            let tables = placed & linked.tables;
+            facts.indexes[at].found.push((tables, ways));
         }
-        ways
     }
 }
