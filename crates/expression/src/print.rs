@@ -232,11 +232,13 @@ pub fn same(left: &Expression, right: &Expression) -> bool {
     if std::mem::discriminant(&left.kind) != std::mem::discriminant(&right.kind) || !same_head(left, right) {
         return false;
     }
-    let (mut left_children, mut right_children) = (Vec::new(), Vec::new());
-    left.for_each_child(&mut |child| left_children.push(child));
-    right.for_each_child(&mut |child| right_children.push(child));
-    left_children.len() == right_children.len()
-        && left_children.iter().zip(&right_children).all(|(left, right)| same(left, right))
+    let mut children = Vec::new();
+    right.for_each_child(&mut |child| children.push(child));
+    let (mut others, mut are_same) = (children.into_iter(), true);
+    left.for_each_child(&mut |child| {
+        are_same = are_same && others.next().is_some_and(|other| same(child, other));
+    });
+    are_same && others.next().is_none()
 }
 
 /// Compares what a node has besides its children.

@@ -80,8 +80,12 @@ impl JoinTree {
 
 /// Splits a condition at its ANDs.
 pub fn conjuncts(condition: Expression) -> Vec<Expression> {
+    let is_and = |term: &Expression| matches!(term.kind, ExpressionKind::And(_));
     match condition.kind {
-        ExpressionKind::And(terms) => terms.into_iter().flat_map(conjuncts).collect(),
+        ExpressionKind::And(terms) if terms.iter().any(is_and) => {
+            terms.into_iter().flat_map(conjuncts).collect()
+        }
+        ExpressionKind::And(terms) => terms,
         kind => vec![Expression { kind, result: condition.result }],
     }
 }

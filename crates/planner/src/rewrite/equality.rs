@@ -10,15 +10,15 @@ use values::{ColumnType, Value};
 
 /// Which columns are equal to each other and to constants.
 #[derive(Clone, Default)]
-struct Equalities {
-    classes: Vec<Class>,
+struct Equalities<'e> {
+    classes: Vec<Class<'e>>,
 }
 
 /// Columns that are equal.
 #[derive(Clone, Default)]
-struct Class {
+struct Class<'e> {
     slots: Vec<usize>,
-    constant: Option<Expression>,
+    constant: Option<&'e Expression>,
     /// Whether only `<=>` says so: then the constant takes the column's place only where it is compared.
     null_safe: bool,
 }
@@ -31,7 +31,10 @@ struct Pair<'e> {
     null_safe: bool,
 }
 
-impl Equalities {
+/// Two constants that would have to be equal.
+type Conflict<'e> = (&'e Expression, &'e Expression);
+
+impl<'e> Equalities<'e> {
     fn class_of(&mut self, slot: usize) -> usize {
         match self.classes.iter().position(|class| class.slots.contains(&slot)) {
             Some(known) => known,
@@ -42,13 +45,13 @@ impl Equalities {
         }
     }
 
-    fn constant_of(&self, slot: usize, is_compared: bool) -> Option<&Expression> {
+    fn constant_of(&self, slot: usize, is_compared: bool) -> Option<&'e Expression> {
         let class = self.classes.iter().find(|class| class.slots.contains(&slot))?;
-        class.constant.as_ref().filter(|_| is_compared || !class.null_safe)
+        class.constant.filter(|_| is_compared || !class.null_safe)
     }
 
     /// Adds what a condition says; gives the constants that would have to be equal.
-    fn add(&mut self, pair: &Pair<'_>) -> Option<(Expression, Expression)> {
+    fn add(&mut self, pair: &Pair<'e>) -> Option<Conflict<'e>> {
         let Pair { left, right, mode, null_safe } = *pair;
         match (left.column_slot(), right.column_slot()) {
             (Some(slot), None) if is_own_constant(left, right, mode) => self.set(slot, right, null_safe),
@@ -60,25 +63,20 @@ impl Equalities {
         }
     }
 
-    fn set(
-        &mut self,
-        slot: usize,
-        constant: &Expression,
-        null_safe: bool,
-    ) -> Option<(Expression, Expression)> {
+    fn set(&mut self, slot: usize, constant: &'e Expression, null_safe: bool) -> Option<Conflict<'e>> {
         let class = self.class_of(slot);
         let class = &mut self.classes[class];
-        match &class.constant {
-            Some(known) => Some((known.clone(), constant.clone())),
+        match class.constant {
+            Some(known) => Some((known, constant)),
             None => {
-                class.constant = Some(constant.clone());
+                class.constant = Some(constant);
                 class.null_safe = null_safe;
                 None
             }
         }
     }
 
-    fn join(&mut self, one: usize, other: usize) -> Option<(Expression, Expression)> {
+    fn join(&mut self, one: usize, other: usize) -> Option<Conflict<'e>> {
         let (one, other) = (self.class_of(one), self.class_of(other));
         if one == other {
             return None;
@@ -86,8 +84,8 @@ impl Equalities {
         let Class { slots, constant, null_safe } = std::mem::take(&mut self.classes[other]);
         let class = &mut self.classes[one];
         class.slots.extend(slots);
-        match (&class.constant, constant) {
-            (Some(known), Some(constant)) => Some((known.clone(), constant)),
+        match (class.constant, constant) {
+            (Some(known), Some(constant)) => Some((known, constant)),
             (None, constant) => {
                 class.constant = constant;
                 class.null_safe = null_safe;
@@ -97,11 +95,23 @@ impl Equalities {
         }
     }
 
-    /// A condition with constants in the place of columns, if it is known then.
+    /// Whether a condition says no more, with constants in the place of columns, than that one number is equal to itself.
+    fn is_idle(&self, condition: &Expression) -> bool {
+        let Some(Pair { left, right, .. }) = equality(condition, true) else { return false };
+        let value = |side: &'_ Expression| {
+            let value = side.column_slot().map_or(Some(side), |slot| self.constant_of(slot, true))?;
+            let is_number = |class| matches!(class, TypeClass::Integer | TypeClass::Decimal);
+            (is_number(side.result.class()) && is_number(value.result.class()))
+                .then(|| std::ptr::from_ref(value))
+        };
+        value(left).is_some_and(|left| value(right) == Some(left))
+    }
+
+    /// A condition with constants in the place of columns, if it is known then and says something of them.
     fn substituted(&self, condition: &Expression) -> Option<Expression> {
         let is_open =
             |part: &Expression| part.column_slot().is_some_and(|slot| self.constant_of(slot, true).is_none());
-        if condition.any(&is_open) {
+        if self.is_idle(condition) || condition.any(&is_open) {
             return None;
         }
         let mut known = condition.clone();
@@ -232,11 +242,11 @@ fn terms_of(condition: &Expression) -> &[Expression] {
 }
 
 /// The conditions of inner joins that hold for all rows of a tree.
-fn inner_conditions(tree: &JoinTree, found: &mut Vec<Expression>) {
+fn inner_conditions<'e>(tree: &'e JoinTree, found: &mut Vec<&'e Expression>) {
     let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return };
     inner_conditions(left, found);
     if !*outer {
-        found.extend(conditions.iter().cloned());
+        found.extend(conditions);
         inner_conditions(right, found);
     }
 }
@@ -250,8 +260,8 @@ pub(super) fn settle_contradictions(
     facts: BuildFacts,
     context: &mut dyn PlanningSurroundings,
 ) -> bool {
-    let mut all = conditions.to_vec();
-    all.extend(implied_by_subqueries(subqueries, facts, conditions));
+    let implied = implied_by_subqueries(subqueries, facts, conditions);
+    let mut all: Vec<&Expression> = conditions.iter().chain(&implied).collect();
     inner_conditions(tree, &mut all);
     let is_join = matches!(tree, JoinTree::Join { .. });
     if all.len() < 2 && !is_join {
@@ -261,9 +271,12 @@ pub(super) fn settle_contradictions(
     if constants.contradicts(&mut Equalities::default(), &all) {
         return true;
     }
-    let mut equalities = Equalities::default();
-    if is_join && !constants.conflicts(&mut equalities, &all, false) {
-        constants.settle_outer_conflicts(tree, &equalities);
+    if tree.optional_tables() != 0 {
+        let all: Vec<Expression> = all.into_iter().cloned().collect();
+        let mut equalities = Equalities::default();
+        if !constants.conflicts(&mut equalities, &all.iter().collect::<Vec<_>>(), false) {
+            constants.settle_outer_conflicts(tree, &equalities);
+        }
     }
     false
 }
@@ -275,14 +288,16 @@ struct Constants<'a> {
 }
 
 impl Constants<'_> {
-    fn settle_outer_conflicts(&mut self, tree: &mut JoinTree, inherited: &Equalities) {
+    fn settle_outer_conflicts(&mut self, tree: &mut JoinTree, inherited: &Equalities<'_>) {
         let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return };
         self.settle_outer_conflicts(left, inherited);
         if !*outer {
             return self.settle_outer_conflicts(right, inherited);
         }
-        let mut all = conditions.clone();
+        let mut all: Vec<&Expression> = conditions.iter().collect();
         inner_conditions(right, &mut all);
+        let all: Vec<Expression> = all.into_iter().cloned().collect();
+        let all: Vec<&Expression> = all.iter().collect();
         let mut equalities = inherited.clone();
         // MySQL looks at a condition that stands alone, but not at those that are joined by AND.
         let alone = match conditions.as_slice() {
@@ -299,7 +314,12 @@ impl Constants<'_> {
 
     /// Adds what the conditions say to the equalities; says whether a column would have to equal two constants. `null_safe`: the
     /// operator `<=>` counts as well.
-    fn conflicts(&mut self, equalities: &mut Equalities, conditions: &[Expression], null_safe: bool) -> bool {
+    fn conflicts<'e>(
+        &mut self,
+        equalities: &mut Equalities<'e>,
+        conditions: &[&'e Expression],
+        null_safe: bool,
+    ) -> bool {
         for pair in conditions.iter().filter_map(|condition| equality(condition, null_safe)) {
             if let Some((known, constant)) = equalities.add(&pair)
                 && self.differ(known, constant, pair.mode)
@@ -311,8 +331,8 @@ impl Constants<'_> {
     }
 
     /// Whether two constants that a column is compared with in that mode are not equal.
-    fn differ(&mut self, one: Expression, other: Expression, mode: ComparisonMode) -> bool {
-        let equal = Expression::compare(ComparisonOperator::Equal, one, other, self.facts);
+    fn differ(&mut self, one: &Expression, other: &Expression, mode: ComparisonMode) -> bool {
+        let equal = Expression::compare(ComparisonOperator::Equal, one.clone(), other.clone(), self.facts);
         equal.is_ok_and(|mut equal| {
             // Texts by the column's collation, whatever the literals' is.
             if let (ExpressionKind::Compare(comparison), ComparisonMode::Text(_)) = (&mut equal.kind, mode) {
@@ -323,12 +343,13 @@ impl Constants<'_> {
     }
 
     /// Adds what the conditions say to the equalities; says whether not all of them can hold.
-    fn contradicts(&mut self, equalities: &mut Equalities, conditions: &[Expression]) -> bool {
+    fn contradicts<'e>(&mut self, equalities: &mut Equalities<'e>, conditions: &[&'e Expression]) -> bool {
         self.conflicts(equalities, conditions, true)
             || conditions.iter().any(|condition| match &condition.kind {
-                ExpressionKind::Or(terms) => {
-                    terms.iter().all(|term| self.contradicts(&mut equalities.clone(), terms_of(term)))
-                }
+                ExpressionKind::Or(terms) => terms.iter().all(|term| {
+                    let terms: Vec<&Expression> = terms_of(term).iter().collect();
+                    self.contradicts(&mut equalities.clone(), &terms)
+                }),
                 _ => equalities.substituted(condition).is_some_and(|known| fails(&known, self.context)),
             })
     }

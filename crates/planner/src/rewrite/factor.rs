@@ -11,6 +11,9 @@ const ALTERNATIVES_MAX: usize = 16;
 
 /// Takes apart the alternatives among conditions of a block that all must hold.
 pub(crate) fn factor_alternatives(block: &Block, conditions: Vec<Expression>) -> Vec<Expression> {
+    if !conditions.iter().any(|condition| matches!(condition.kind, ExpressionKind::Or(_))) {
+        return conditions;
+    }
     conditions.into_iter().flat_map(|condition| factored(block, condition)).collect()
 }
 
