@@ -35,7 +35,7 @@ pub(crate) struct Lowered {
 pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlResult<Lowered> {
     let may_count = binder.rules().has(Rule::RowCount);
     if let Some(done) = count_only(binder.block(), &select, may_count) {
-        let columns = output_columns(binder.block(), &select, Grouping::InOrder);
+        let columns = output_columns(binder.block(), &mut select, Grouping::InOrder);
         let node = limited(done, select.limit, select.counts_all);
         return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0 });
     }
@@ -68,7 +68,7 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
         _ if select.is_operand => Grouping::InOrder,
         _ => way_of_rows(binder.block(), &select, read),
     };
-    let columns = output_columns(binder.block(), &select, way);
+    let columns = output_columns(binder.block(), &mut select, way);
     if way == Grouping::Temporary {
         keep_in_table(binder.block(), &mut select.items, &mut select.order);
     }
@@ -259,9 +259,9 @@ fn way_of_rows(block: &mut Block, select: &LogicalSelect, read: ReadOrder) -> Gr
     }
 }
 
-fn output_columns(block: &Block, select: &LogicalSelect, way: Grouping) -> Vec<OutputColumn> {
-    let columns = select.items.iter().zip(&select.shown);
-    columns.map(|(item, shown)| block.output_column(shown.clone(), &item.expression, way)).collect()
+fn output_columns(block: &Block, select: &mut LogicalSelect, way: Grouping) -> Vec<OutputColumn> {
+    let columns = select.items.iter().zip(std::mem::take(&mut select.shown));
+    columns.map(|(item, shown)| block.output_column(shown, &item.expression, way)).collect()
 }
 
 /// COUNT(*) of a whole table needs no rows, if the session may do without (`may`).

@@ -35,32 +35,31 @@ pub(super) fn find_column(
     block: &Block,
     reference: &ast::ColumnReference,
 ) -> SqlResult<Option<(usize, usize)>> {
-    let matching = |table: usize, column: usize| {
-        let bound = &block.tables[table];
-        bound.columns[column].name.eq_ignore_ascii_case(&reference.column) && table_matches(bound, reference)
-    };
-    let all_columns = || {
-        let count = block.tables.len();
-        (0..count).flat_map(|table| (0..block.tables[table].columns.len()).map(move |column| (table, column)))
-    };
-    let candidates: Vec<(usize, usize)> = if reference.table.is_some() {
-        all_columns().filter(|(table, column)| matching(*table, *column)).collect()
+    let is_called_so = |column: &BoundColumn| column.name.eq_ignore_ascii_case(&reference.column);
+    let mut found = None;
+    // Whether the name may mean that column as well.
+    let mut may_mean = |place: (usize, usize)| found.replace(place).is_none_or(|known| known == place);
+    let is_clear = if reference.table.is_some() {
+        let mut tables = block.tables.iter().enumerate().filter(|(_, table)| table_matches(table, reference));
+        tables.all(|(number, table)| {
+            let mut columns = table.columns.iter().enumerate().filter(|(_, column)| is_called_so(column));
+            columns.all(|(column, _)| may_mean((number, column)))
+        })
     } else {
         // INVISIBLE columns are found by name though `*` leaves them out.
-        let hidden = all_columns().filter(|(table, column)| block.tables[*table].columns[*column].invisible);
-        block
+        let mut visible = block
             .visible
             .iter()
-            .copied()
-            .chain(hidden)
-            .filter(|(table, column)| matching(*table, *column))
-            .collect()
+            .filter(|(table, column)| is_called_so(&block.tables[*table].columns[*column]));
+        visible.all(|place| may_mean(*place))
+            && block.tables.iter().enumerate().all(|(number, table)| {
+                let columns = table.columns.iter().enumerate().filter(|(_, column)| column.invisible);
+                columns
+                    .filter(|(_, column)| is_called_so(column))
+                    .all(|(column, _)| may_mean((number, column)))
+            })
     };
-    match candidates.as_slice() {
-        [] => Ok(None),
-        [first, rest @ ..] if rest.iter().all(|other| other == first) => Ok(Some(*first)),
-        _ => Err(sql_error!(ER_NON_UNIQ_ERROR, reference, block.clause.name())),
-    }
+    if is_clear { Ok(found) } else { Err(sql_error!(ER_NON_UNIQ_ERROR, reference, block.clause.name())) }
 }
 
 /// The columns of a stored or virtual table.

@@ -217,8 +217,8 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
         return common_table(binder, &alias, common);
     }
     let schema = binder.schema_of(&factor.name)?;
-    if binder.input.engine.dictionary().table(&schema, &factor.name.name).is_some() {
-        let table = binder.base_table(&factor.name)?;
+    if let Some(table) = binder.input.engine.dictionary().table(&schema, &factor.name.name) {
+        binder.tables.push(table.clone());
         let is_it =
             |changed: &&ChangedTable| changed.id == table.id() && (!changed.by_name || changed.name == alias);
         if let Some(changed) = binder.changes.tables.iter().find(is_it) {
