@@ -37,7 +37,7 @@ pub struct TableStatistics {
 }
 
 /// What of it a planner asks for: no sizes of secondary indexes, for which each would be looked at.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Distribution {
     /// Estimated number of rows.
     pub rows: u64,
@@ -47,6 +47,15 @@ pub struct Distribution {
     pub distinct: Vec<Vec<u64>>,
     /// Distinct values of each column, as a sample of rows has them; empty before the first ANALYZE.
     pub column_values: Vec<u64>,
+}
+
+/// What a table keeps of its statistics.
+#[derive(Debug, Default)]
+pub(crate) struct KeptStatistics {
+    /// What the last ANALYZE found.
+    pub(crate) stored: Option<StoredStatistics>,
+    /// What a planner was told last, and the changes of the clustered index by then: it is looked at again once it has others.
+    distribution: Option<(u64, Arc<Distribution>)>,
 }
 
 /// What a sample of an index shows.
@@ -65,27 +74,27 @@ struct Sample {
 impl Engine {
     /// The table's statistics: distinct values as the last ANALYZE found them, scaled to the present number of rows.
     pub fn statistics(&self, table: &Arc<Table>) -> TableStatistics {
-        let Distribution { rows, distinct, .. } = self.distribution(table);
+        let known = self.distribution(table);
         let (data_bytes, index_bytes, free_bytes) = self.sizes(table);
-        TableStatistics { rows, data_bytes, index_bytes, free_bytes, distinct }
+        let distinct = known.distinct.clone();
+        TableStatistics { rows: known.rows, data_bytes, index_bytes, free_bytes, distinct }
     }
 
     /// The table's rows, and its distinct values as the last ANALYZE found them, scaled to the present number of rows.
-    pub fn distribution(&self, table: &Arc<Table>) -> Distribution {
-        let (rows, data_bytes) = self.estimated_size(table);
-        let stored = table.statistics.lock().unwrap_or_else(PoisonError::into_inner);
-        let distinct = |index: &Index| {
-            let stored = stored.as_ref();
-            let found = stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
-            match (found, stored) {
-                (Some((_, found)), Some(stored)) => scaled(found, stored.rows, rows),
-                _ => guessed(index, rows),
-            }
-        };
-        let distinct = table.indexes.iter().map(distinct).collect();
-        let column_values =
-            stored.as_ref().map_or_else(Vec::new, |stored| scaled(&stored.column_values, stored.rows, rows));
-        Distribution { rows, data_bytes, distinct, column_values }
+    pub fn distribution(&self, table: &Arc<Table>) -> Arc<Distribution> {
+        let changes = table.clustered().tree.changes();
+        let kept = || table.statistics.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((then, known)) = &kept().distribution
+            && *then == changes
+            && table.check_usable().is_ok()
+        {
+            return known.clone();
+        }
+        let size = self.estimated_size(table);
+        let mut kept = kept();
+        let found = Arc::new(Distribution::of(table, kept.stored.as_ref(), size.unwrap_or_default()));
+        kept.distribution = size.map(|_| (changes, found.clone()));
+        found
     }
 
     /// ANALYZE TABLE: samples every index and stores the result.
@@ -116,7 +125,8 @@ impl Engine {
         let transaction = self.begin(TransactionOptions::default());
         change_dictionary(&transaction, &put)?;
         transaction.commit()?;
-        *table.statistics.lock().unwrap_or_else(PoisonError::into_inner) = Some(stored);
+        let kept = KeptStatistics { stored: Some(stored), distribution: None };
+        *table.statistics.lock().unwrap_or_else(PoisonError::into_inner) = kept;
         Ok(self.statistics(table))
     }
 
@@ -129,12 +139,12 @@ impl Engine {
     }
 
     /// Estimated number of entries in a range: two descents, no scan.
-    pub fn estimate_range(&self, table: &Arc<Table>, index: usize, range: &KeyRange) -> EngineResult<u64> {
+    pub fn estimate_range(&self, table: &Arc<Table>, index: usize, range: KeyRange) -> EngineResult<u64> {
         table.check_usable()?;
         if range.is_empty() {
             return Ok(0);
         }
-        let range = CursorRange { lower: range.lower.clone(), upper: range.upper.clone() };
+        let range = CursorRange { lower: range.lower, upper: range.upper };
         let estimate = table.index(index)?.tree.estimate(&self.inner.pool, &range)?;
         Ok(estimate.rows.max(0.0).round() as u64)
     }
@@ -155,18 +165,15 @@ impl Engine {
 
     /// Estimated number of rows: a descent or two.
     pub fn estimated_rows(&self, table: &Table) -> u64 {
-        self.estimated_size(table).0
+        self.estimated_size(table).unwrap_or_default().0
     }
 
-    /// Rows, and bytes of the clustered index.
-    fn estimated_size(&self, table: &Table) -> (u64, u64) {
-        if table.check_usable().is_err() {
-            return (0, 0);
-        }
-        let estimate = table.clustered().tree.estimate(&self.inner.pool, &CursorRange::all());
-        let Ok(estimate) = estimate else { return (0, 0) };
+    /// Rows, and bytes of the clustered index; None if it cannot be read.
+    fn estimated_size(&self, table: &Table) -> Option<(u64, u64)> {
+        table.check_usable().ok()?;
+        let estimate = table.clustered().tree.estimate(&self.inner.pool, &CursorRange::all()).ok()?;
         let leaves = estimate.leaves.max(1.0).round() as u64;
-        (estimate.rows.max(0.0).round() as u64, leaves * PAGE_BYTES)
+        Some((estimate.rows.max(0.0).round() as u64, leaves * PAGE_BYTES))
     }
 
     fn sizes(&self, table: &Table) -> (u64, u64, u64) {
@@ -225,6 +232,23 @@ impl Engine {
             }
         }
         Ok(sample)
+    }
+}
+
+impl Distribution {
+    /// That of a table of so many rows and bytes.
+    fn of(table: &Table, stored: Option<&StoredStatistics>, (rows, data_bytes): (u64, u64)) -> Distribution {
+        let distinct = |index: &Index| {
+            let found = stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
+            match (found, stored) {
+                (Some((_, found)), Some(stored)) => scaled(found, stored.rows, rows),
+                _ => guessed(index, rows),
+            }
+        };
+        let distinct = table.indexes.iter().map(distinct).collect();
+        let column_values =
+            stored.map_or_else(Vec::new, |stored| scaled(&stored.column_values, stored.rows, rows));
+        Distribution { rows, data_bytes, distinct, column_values }
     }
 }
 

@@ -30,7 +30,7 @@ impl Optimizer<'_> {
         if let Some((_, known)) = self.statistics.iter().find(|(known, _)| *known == id) {
             return known.clone();
         }
-        let found = Arc::new(self.engine.distribution(table));
+        let found = self.engine.distribution(table);
         self.statistics.push((id, found.clone()));
         found
     }

@@ -118,7 +118,7 @@ fn has_no_row(survey: &mut Survey<'_>, access: &TableAccess) -> bool {
     let engine = survey.optimizer.engine;
     let is_missing = ranges.is_ok_and(|ranges| {
         ranges
-            .iter()
+            .into_iter()
             .all(|range| matches!(engine.estimate_range(&access.table, access.path.index, range), Ok(0)))
     });
     *survey.volatile |= is_missing;

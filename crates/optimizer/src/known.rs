@@ -354,7 +354,7 @@ fn rows_of_path(optimizer: &mut Optimizer<'_>, table: &Arc<Table>, candidate: &C
     let is_point = path.single_row || table.indexes()[path.index].is_unique() && is_one_value(candidate);
     match ranges.as_slice() {
         [] => Left::Impossible,
-        [range] if is_point => match optimizer.engine.estimate_range(table, path.index, range) {
+        [range] if is_point => match optimizer.engine.estimate_range(table, path.index, range.clone()) {
             Ok(0) => Left::Missing,
             Ok(_) => Left::One(Some(path.clone())),
             Err(_) => Left::Unknown,

@@ -153,12 +153,12 @@ pub fn estimated_rows(
     let ranges = key_ranges(table, path, RowRef::EMPTY, context);
     *context.diagnostics() = reported;
     let ranges = ranges.ok()?;
-    let asked = &ranges[..ranges.len().min(ESTIMATED_RANGES_MAX)];
+    let (count, asked) = (ranges.len(), ranges.len().min(ESTIMATED_RANGES_MAX));
     let mut rows = 0.0;
-    for range in asked {
+    for range in ranges.into_iter().take(asked) {
         rows += engine.estimate_range(table, path.index, range).ok()? as f64;
     }
-    Some(if asked.is_empty() { 0.0 } else { rows * ranges.len() as f64 / asked.len() as f64 })
+    Some(if asked == 0 { 0.0 } else { rows * count as f64 / asked as f64 })
 }
 
 /// Whether every row of the access's ranges meets its conditions, so that they need not be checked: there is one

@@ -230,6 +230,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         let stamp = Stamp { writer, live_delta: self.tree.live(value) };
         let (slot, suffix) = (self.position.slot, &self.key[prefix..]);
         self.mini.apply(self.slot, &PageOperation::InsertCell { slot, stamp, suffix, value });
+        self.tree.note_change();
         self.position.found = true;
         Ok(Placed::Done)
     }
@@ -295,6 +296,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         assert!(self.position.found, "removal of a key that the tree lacks");
         let stamp = Stamp { writer, live_delta: -self.old_live()? };
         self.mini.apply(self.slot, &PageOperation::RemoveCell { slot: self.position.slot, stamp });
+        self.tree.note_change();
         self.position.found = false;
         Ok(is_underfull(&self.node()?))
     }
@@ -320,6 +322,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
                 let value = entry.value;
                 self.mini.apply(self.slot, &PageOperation::InsertCell { slot, stamp, suffix, value });
             }
+            self.tree.note_change();
             return Ok((places.len(), stop));
         }
         let taken = &entries[..places.len()];
@@ -330,6 +333,7 @@ impl<'e, 'pool> LeafEdit<'e, 'pool> {
         let live_delta = taken.iter().map(|entry| self.tree.live(entry.value)).sum();
         let stamp = Stamp { writer, live_delta };
         self.mini.apply(self.slot, &PageOperation::InsertCells { stamp, cells: run.run() });
+        self.tree.note_change();
         Ok((taken.len(), stop))
     }
 

@@ -26,6 +26,8 @@ struct Path {
     steps: Vec<(usize, usize)>,
 }
 
+/// Most trees have no more levels.
+const USUAL_LEVELS: usize = 4;
 /// Level of the nodes above leaves.
 const PARENT_LEVEL: u8 = 1;
 /// Nodes above leaves that are looked at for an estimate: some ten thousand leaves.
@@ -117,7 +119,7 @@ impl Tree {
             Bound::Included(key) => (Toward::Key(key), Some(&key[..]), upper),
             Bound::Excluded(key) => (Toward::Key(key), Some(&key[..]), !upper),
         };
-        let mut steps = Vec::new();
+        let mut steps = Vec::with_capacity(USUAL_LEVELS);
         let mut id = self.root_id();
         let mut page = pool.shared(id)?;
         loop {

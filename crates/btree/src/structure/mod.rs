@@ -20,20 +20,26 @@ impl Tree {
     /// Splits until the leaf that covers `key` has room for the key with a value of `value_bytes`. Other threads may
     /// take the room again: callers try their change again in a loop. The caller holds no latch.
     pub fn make_room(&self, pool: &BufferPool, key: &[u8], value_bytes: usize) -> Result<(), StorageError> {
-        Room { tree: self, pool, key, value_bytes }.make()
+        let made = Room { tree: self, pool, key, value_bytes }.make();
+        self.note_change();
+        made
     }
 
     /// Merges the leaf that covers `key` with a neighbour if both are empty enough, then the nodes above it, then
     /// takes needless levels off the root. Worth calling when [`crate::LeafEdit::remove`] says so; the caller holds
     /// no latch.
     pub fn merge_at(&self, pool: &BufferPool, key: &[u8]) -> Result<(), StorageError> {
-        merge::merge_at(self, pool, key)
+        let merged = merge::merge_at(self, pool, key);
+        self.note_change();
+        merged
     }
 
     /// Frees every page but the root, which becomes an empty leaf. Nobody else may use the tree.
     /// Returns the end of the last redo group.
     pub fn clear(&self, pool: &BufferPool) -> Result<Lsn, StorageError> {
-        free::clear(self, pool)
+        let cleared = free::clear(self, pool);
+        self.note_change();
+        cleared
     }
 
     /// Frees every page, root included. Nobody may use the tree any more. To be called in the mini-transaction that

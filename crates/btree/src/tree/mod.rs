@@ -42,7 +42,14 @@ pub struct Tree {
     rightmost_head: AtomicU64,
     /// Cursors leave out what cannot be read.
     skips_damage: AtomicBool,
+    changes: ChangeCount,
 }
+
+/// How often entries came, went, or moved from leaf to leaf, about. In a line of memory of its own: who changes entries does not
+/// disturb who looks for others.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct ChangeCount(AtomicU64);
 
 impl Tree {
     /// Makes an empty tree in the caller's mini-transaction, before it has applied anything else. Returns the root.
@@ -76,6 +83,7 @@ impl Tree {
             rightmost: AtomicU32::new(0),
             rightmost_head: AtomicU64::new(0),
             skips_damage: AtomicBool::new(false),
+            changes: ChangeCount::default(),
         }
     }
 
@@ -89,6 +97,16 @@ impl Tree {
     /// What identifies the tree.
     pub fn id(&self) -> TreeId {
         self.id
+    }
+
+    /// A number that is another one once entries came, went, or moved from leaf to leaf: for who keeps an estimate. Of changes
+    /// that are made at the same moment one may be missed.
+    pub fn changes(&self) -> u64 {
+        self.changes.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_change(&self) {
+        self.changes.0.store(self.changes().wrapping_add(1), Ordering::Relaxed);
     }
 
     /// From now on cursors leave out what cannot be read.

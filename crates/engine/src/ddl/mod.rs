@@ -313,13 +313,13 @@ fn carry_over(old: &Table, new: &Table) {
     to.limit.store(from.limit.load(Ordering::Acquire).max(next), Ordering::Release);
     to.limit_lsn.store(from.limit_lsn.load(Ordering::Acquire), Ordering::Release);
     new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
-    let mut statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).stored.clone();
     if let Some(statistics) = &mut statistics
         && !same_columns(&old.definition, &new.definition)
     {
         statistics.column_values.clear();
     }
-    *new.statistics.lock().unwrap_or_else(PoisonError::into_inner) = statistics;
+    new.statistics.lock().unwrap_or_else(PoisonError::into_inner).stored = statistics;
 }
 
 /// Whether two definitions have the same columns in the same order.

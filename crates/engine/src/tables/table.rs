@@ -4,8 +4,9 @@
 use super::auto_increment::AutoIncrement;
 use super::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
 use super::{Index, TableState, Tables};
-use crate::dictionary::{StoredStatistics, TableRecord, layout_of};
+use crate::dictionary::{TableRecord, layout_of};
 use crate::error::{EngineError, EngineResult};
+use crate::statistics::KeptStatistics;
 use btree::{Tree, TreeId};
 use dictionary::TableDefinition;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -36,7 +37,7 @@ pub struct Table {
     look: Mutex<()>,
     /// Not in lists yet: it is being filled.
     hidden: AtomicBool,
-    pub(crate) statistics: Mutex<Option<StoredStatistics>>,
+    pub(crate) statistics: Mutex<KeptStatistics>,
     /// Who looks at the file.
     pub(crate) tables: OnceLock<Weak<Tables>>,
 }
@@ -76,7 +77,7 @@ impl Table {
             state: AtomicU8::new(USABLE),
             look: Mutex::default(),
             hidden: AtomicBool::new(false),
-            statistics: Mutex::new(None),
+            statistics: Mutex::default(),
             tables: OnceLock::new(),
         }
     }

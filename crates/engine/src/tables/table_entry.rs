@@ -7,7 +7,7 @@
 use super::{Index, Table, TableState};
 use crate::dictionary::{LoadedTable, RecordHead, StoredStatistics, TableRecord};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use stdx::ids::{IndexId, SpaceId, TableId};
 use stdx::sync::lock;
 
@@ -193,7 +193,7 @@ impl PackedTable {
         let cut_keys: Option<Vec<bool>> = table.indexes.iter().map(Index::are_cuts_noted).collect();
         Some(PackedTable {
             record: table.record().encode().into_boxed_slice(),
-            statistics: lock(&table.statistics).clone().map(Box::new),
+            statistics: lock(&table.statistics).stored.clone().map(Box::new),
             readable_from: readable_from.into_boxed_slice(),
             counter: [&counter.next, &counter.limit, &counter.limit_lsn]
                 .map(|part| part.load(Ordering::Acquire)),
@@ -216,8 +216,7 @@ impl PackedTable {
         counter.limit.store(limit, Ordering::Release);
         counter.limit_lsn.store(limit_lsn, Ordering::Release);
         table.next_row_id.store(self.next_row_id, Ordering::Release);
-        *table.statistics.lock().unwrap_or_else(PoisonError::into_inner) =
-            self.statistics.as_deref().cloned();
+        lock(&table.statistics).stored = self.statistics.as_deref().cloned();
         if self.cut_keys {
             table.set_cut_noted();
         }
