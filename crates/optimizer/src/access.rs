@@ -78,16 +78,17 @@ impl Optimizer<'_> {
         let Source::Base(table) = &bound.source else {
             return virtual_candidates(self.block, number, conditions, placed);
         };
-        let table = table.clone();
-        let limits = bound.limits.clone();
+        let (table, forces) = (table.clone(), bound.limits.forces);
         let statistics = self.statistics(&table);
         let needs_row = needs_row(self.block, number);
         let rules = self.context.rules();
-        let mut found = vec![Candidate::whole(&table, &statistics, 0, false)];
+        let mut found = Vec::with_capacity(table.indexes().len() + 1);
+        found.push(Candidate::whole(&table, &statistics, 0, false));
         let terms = self.terms(number, conditions, placed);
         let all = said_by_all(&terms);
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table) else { continue };
+            let limits = &self.block.tables[number].limits;
             if definition.invisible || !limits.allows_for_join(&definition.name) {
                 continue;
             }
@@ -106,7 +107,7 @@ impl Optimizer<'_> {
         if rules.has(Rule::IndexMerge) && rules.has(Rule::IndexRanges) {
             found.extend(union_candidates(self, number, &terms, &all));
         }
-        if limits.forces && found.len() > 1 {
+        if forces && found.len() > 1 {
             found.remove(0);
         }
         self.with_locks(number, found)
@@ -162,7 +163,7 @@ impl Optimizer<'_> {
     }
 
     /// What conditions say of a table.
-    fn terms(&self, number: usize, conditions: &[&Expression], placed: u64) -> Vec<Terms> {
+    fn terms<'e>(&self, number: usize, conditions: &[&'e Expression], placed: u64) -> Vec<Terms<'e>> {
         let reader = TermReader { block: self.block, table: number, placed };
         debug_assert!(reader.has_indexes());
         conditions.iter().filter_map(|condition| reader.read(condition)).collect()
@@ -250,12 +251,12 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
 }
 
 /// The terms that hold for all rows.
-fn said_by_all(terms: &[Terms]) -> Vec<&Term> {
+fn said_by_all<'e>(terms: &[Terms<'e>]) -> Vec<Term<'e>> {
     let of_all = terms.iter().filter_map(|terms| match terms {
-        Terms::All(terms) => Some(terms),
+        Terms::One(term) => Some(*term),
         Terms::Any(_) => None,
     });
-    of_all.flatten().collect()
+    of_all.collect()
 }
 
 /// Whether ranges depend on rows of tables before.
@@ -303,10 +304,10 @@ pub fn selectivity(condition: &Expression) -> f64 {
 /// The ways to read ranges of an index: by what all conditions say, and by each disjunction with it.
 fn range_alternatives(
     definition: &IndexDefinition,
-    terms: &[Terms],
-    all: &[&Term],
+    terms: &[Terms<'_>],
+    all: &[Term<'_>],
 ) -> Vec<Vec<KeyConditions>> {
-    let all = all.iter().copied();
+    let all = all.iter();
     let mut alternatives: Vec<Vec<KeyConditions>> =
         index_conditions(definition, all.clone()).map(|conditions| vec![conditions]).into_iter().collect();
     for terms in terms {

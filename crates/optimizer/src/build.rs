@@ -6,10 +6,11 @@ use super::join::{Content, Group};
 use super::order::{ChosenSteps, StepOrder};
 use super::virtual_keys::with_keys;
 use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, width};
-use expression::operators::{ComparisonMode, ComparisonOperator};
+use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
 use plan::differs_between_rows;
 use plan::physical::{DerivedAccess, HashJoin, JoinKey, JoinKind, NestedLoop, Node, VirtualAccess};
+use std::rc::Rc;
 
 /// A node behind a filter, if there are conditions.
 pub(super) fn filtered(node: Node, conditions: Vec<Expression>) -> Node {
@@ -71,7 +72,7 @@ impl<'a> Builder<'a> {
                 (Content::Table(table), None) => {
                     first = first.or_else(|| (placed == 0).then_some(table));
                     let dependent = step.candidate.as_ref().is_some_and(|candidate| candidate.dependent);
-                    let reader = self.table_reader(table, step.candidate);
+                    let reader = self.table_reader(table, step.candidate.map(Rc::unwrap_or_clone));
                     if self.explains {
                         explain.push(self.line_of_step(table, &reader, dependent, step.hash, &own));
                     }
@@ -124,9 +125,9 @@ impl<'a> Builder<'a> {
                 local.push(condition);
                 continue;
             }
-            match self.join_key(&condition, placed, tables) {
-                Some(key) => keys.push(key),
-                None => both.push(condition),
+            match self.join_key(condition, placed, tables) {
+                Ok(key) => keys.push(key),
+                Err(condition) => both.push(condition),
             }
         }
         let inner = with_conditions(inner, local);
@@ -142,34 +143,25 @@ impl<'a> Builder<'a> {
         Node::HashJoin(Box::new(HashJoin { probe, build, build_slots, keys, kind, conditions: both }))
     }
 
-    /// `outer expression = inner expression` as a hash key.
-    fn join_key(&self, condition: &Expression, placed: u64, tables: u64) -> Option<JoinKey> {
-        let ExpressionKind::Compare(comparison) = &condition.kind else { return None };
-        let null_safe = match comparison.operator {
-            ComparisonOperator::Equal => false,
-            ComparisonOperator::NullSafeEqual => true,
-            _ => return None,
-        };
+    /// `outer expression = inner expression` as a hash key; another condition comes back.
+    fn join_key(&self, condition: Expression, placed: u64, tables: u64) -> Result<JoinKey, Expression> {
+        let ExpressionKind::Compare(comparison) = condition.kind else { return Err(condition) };
+        let null_safe = comparison.operator == ComparisonOperator::NullSafeEqual;
+        let is_equality = null_safe || comparison.operator == ComparisonOperator::Equal;
         // Dates and times compare after conversions that hashing would have to repeat; they stay conditions unless alike.
         let alike = comparison.left.result.kind() == comparison.right.result.kind();
-        if matches!(comparison.mode, ComparisonMode::DateTime | ComparisonMode::Time) && !alike {
-            return None;
+        let is_converted =
+            matches!(comparison.mode, ComparisonMode::DateTime | ComparisonMode::Time) && !alike;
+        let sides = [&comparison.left, &comparison.right].map(|side| tables_of(self.block, side));
+        let is_of = |side: u64, tables: u64| side != 0 && side & !tables == 0;
+        let forwards = is_of(sides[0], placed) && is_of(sides[1], tables);
+        let backwards = is_of(sides[1], placed) && is_of(sides[0], tables);
+        if !is_equality || is_converted || !forwards && !backwards {
+            return Err(Expression { kind: ExpressionKind::Compare(comparison), ..condition });
         }
-        let block = self.block;
-        let (left, right) = (tables_of(block, &comparison.left), tables_of(block, &comparison.right));
-        let key = |probe: &Expression, build: &Expression| JoinKey {
-            probe: probe.clone(),
-            build: build.clone(),
-            mode: comparison.mode,
-            null_safe,
-        };
-        if left & !placed == 0 && left != 0 && right & !tables == 0 && right != 0 {
-            return Some(key(&comparison.left, &comparison.right));
-        }
-        if right & !placed == 0 && right != 0 && left & !tables == 0 && left != 0 {
-            return Some(key(&comparison.right, &comparison.left));
-        }
-        None
+        let Comparison { left, right, mode, .. } = *comparison;
+        let (probe, build) = if forwards { (left, right) } else { (right, left) };
+        Ok(JoinKey { probe, build, mode, null_safe })
     }
 
     /// The node that reads a table of FROM, without conditions.

@@ -131,7 +131,7 @@ impl EqualColumns {
 /// Conditions that all hold, with what follows from them.
 pub(crate) fn with_implied(block: &Block, rules: Rules, conditions: Vec<Expression>) -> Vec<Condition> {
     let equal = EqualColumns::of(rules, conditions.iter());
-    let said: Vec<&Expression> = conditions.iter().collect();
+    let said: Vec<&Expression> = if equal.is_empty() { Vec::new() } else { conditions.iter().collect() };
     let further = equal.said_of_others(&said);
     let fixed: Vec<usize> = said.iter().filter_map(|condition| equal.fixed_by(condition)).collect();
     let class_of =

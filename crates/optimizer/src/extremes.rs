@@ -118,7 +118,7 @@ fn answers_all(block: &Block, candidate: &Candidate, conditions: &[Expression]) 
     let reader = TermReader { block, table: 0, placed: 0 };
     let is_used = |column: usize| definition.parts[..used].iter().any(|part| part.column == column);
     conditions.iter().all(|condition| match reader.read(condition) {
-        Some(Terms::All(terms)) => terms.iter().all(|term| is_used(term.column)),
+        Some(Terms::One(term)) => is_used(term.column),
         _ => false,
     })
 }

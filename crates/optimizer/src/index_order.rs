@@ -79,13 +79,8 @@ fn key_place(
         let Some((table, position)) = block.slots.get(slot).copied() else { continue };
         let reader = TermReader { block, table, placed: constant };
         let is_fixed = |condition: &Expression| {
-            let Some(Terms::All(terms)) = reader.read(condition) else { return false };
-            keeps_order_when_equal(condition)
-                && terms.iter().any(|term| {
-                    let is_point =
-                        matches!(&term.condition, KeyCondition::Points(points) if points.len() == 1);
-                    term.column == position && is_point
-                })
+            let Some(Terms::One(term)) = reader.read(condition) else { return false };
+            keeps_order_when_equal(condition) && term.column == position && term.asked.points() == Some(1)
         };
         if constant >> table & 1 == 1 || conditions.iter().any(|condition| is_fixed(&condition.expression)) {
             return KeyPlace::Constant;

@@ -10,6 +10,7 @@ use errors::SqlResult;
 use expression::{Expression, ExpressionKind};
 use plan::Rule;
 use plan::physical::{ExplainRow, JoinKind, Node};
+use std::rc::Rc;
 
 /// One operand of a group of inner joins.
 pub(super) struct Member {
@@ -67,7 +68,7 @@ impl Group {
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub member: usize,
-    pub candidate: Option<Candidate>,
+    pub candidate: Option<Rc<Candidate>>,
     pub hash: bool,
     /// Of a hash join: the rows before are kept, and its own are looked up among them.
     pub swap: bool,

@@ -14,6 +14,7 @@ use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ExpressionKind};
 use plan::physical::JoinKind;
+use std::rc::Rc;
 
 /// Members of a group whose orders are all tried.
 const EXHAUSTIVE_MEMBERS_MAX: usize = 12;
@@ -27,7 +28,7 @@ pub(super) struct Facts<'g> {
     /// Conditions on it alone.
     pub own: Vec<&'g Expression>,
     /// Ways to read it that depend on no other member.
-    pub scans: Vec<Candidate>,
+    pub scans: Vec<Rc<Candidate>>,
     /// What each of these costs, or reading it whole if it has no index.
     pub readings: Vec<Scan>,
     /// Nanoseconds of reading what is wanted of a row.
@@ -188,6 +189,7 @@ impl Optimizer<'_> {
             Content::Table(table) => self.block.tables[table].is_looped,
             Content::Nest(_) => false,
         };
+        let scans = scans.into_iter().map(Rc::new).collect();
         Facts { member, rows, own, scans, readings, kept_row_ns, links, indexes, is_looped }
     }
 
@@ -205,9 +207,11 @@ impl Optimizer<'_> {
         let Content::Table(number) = member.content else { return kept_row_ns(0, 0) };
         let bound = &self.block.tables[number];
         let read = bound.columns.iter().zip(&bound.slots).filter(|(_, slot)| slot.is_some());
-        let (texts, others): (Vec<_>, Vec<_>) =
-            read.partition(|(column, _)| column.result.kind().is_string());
-        kept_row_ns(others.len(), texts.len())
+        let (mut texts, mut others) = (0, 0);
+        for (column, _) in read {
+            *(if column.result.kind().is_string() { &mut texts } else { &mut others }) += 1;
+        }
+        kept_row_ns(others, texts)
     }
 
     /// The best of all orders in which each member is connected to one before it, where there is such a one: the members behind

@@ -16,7 +16,7 @@ impl ReadSlots {
     }
 
     fn add(&mut self, expression: &Expression) {
-        expression.slots().into_iter().for_each(|slot| self.add_slot(slot));
+        expression.for_each_slot(&mut |slot| self.add_slot(slot));
     }
 
     fn add_all<'e>(&mut self, expressions: impl IntoIterator<Item = &'e Expression>) {

@@ -169,11 +169,9 @@ fn first_part_ranges(
     definition.parts.truncate(1);
     let block = &*optimizer.block;
     let reader = TermReader { block, table: number, placed: 0 };
-    let of_term = |term: &Term| index_conditions(&definition, std::iter::once(term));
+    let of_term = |term: &Term<'_>| index_conditions(&definition, std::iter::once(term));
     let of_condition = |condition: &Expression| match reader.read(condition) {
-        Some(Terms::All(terms)) => {
-            index_conditions(&definition, terms.iter()).map(|found| vec![found]).into_iter().collect()
-        }
+        Some(Terms::One(term)) => of_term(&term).map(|found| vec![found]).into_iter().collect(),
         Some(Terms::Any(branches)) => {
             let ranges: Option<Vec<_>> =
                 branches.iter().map(|branch| index_conditions(&definition, branch.iter())).collect();

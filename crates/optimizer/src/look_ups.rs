@@ -8,11 +8,12 @@ use crate::{Optimizer, Source};
 use dictionary::IndexDefinition;
 use expression::{Expression, ExpressionKind};
 use plan::physical::KeyCondition;
+use std::rc::Rc;
 
 /// A candidate that depends on the rows before.
 #[derive(Clone, Debug)]
 pub(super) struct LookUp {
-    pub candidate: Candidate,
+    pub candidate: Rc<Candidate>,
     /// The slot that its first key part is looked up by.
     pub slot: Option<usize>,
 }
@@ -40,7 +41,7 @@ impl LookUp {
             },
             _ => None,
         };
-        LookUp { slot, candidate }
+        LookUp { slot, candidate: Rc::new(candidate) }
     }
 }
 

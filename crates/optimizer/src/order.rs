@@ -10,6 +10,7 @@ use crate::cost::{group_ns, sort_ns};
 use crate::{JoinGoal, Optimizer, Source, needs_row};
 use errors::SqlResult;
 use plan::Rule;
+use std::rc::Rc;
 
 /// So many times the rows are read that conditions are guessed to want before enough of them pass: which rows pass may go
 /// with the order.
@@ -99,7 +100,7 @@ fn with_order(
         && (leading == 0 || !step.hash)
         && group.members[step.member].joined_by.is_none()
     {
-        ordered = put_in_order(optimizer, *table, candidate, goal, conditions, constant);
+        ordered = put_in_order(optimizer, *table, Rc::make_mut(candidate), goal, conditions, constant);
     }
     ChosenSteps { steps, order: if ordered { StepOrder::OfFirst } else { StepOrder::None } }
 }
@@ -169,7 +170,7 @@ fn ordered_starts(
             if candidate.path.ranges.is_none() && candidate.path.union.is_empty() {
                 candidate.rows = (candidate.rows * share).max(1.0);
             }
-            let candidate = Some(candidate);
+            let candidate = Some(Rc::new(candidate));
             steps.list.push(Step { candidate, hash: false, swap: false, ..known.clone() });
             starts.push(steps);
         }

@@ -1,4 +1,5 @@
-//! Which conditions an index can answer. Main types: [`Term`], [`Terms`].
+//! Which conditions an index can answer. Terms point into the conditions that they were read in; what is asked of an index is
+//! copied once it is known that one can answer it. Main types: [`Term`], [`Terms`].
 
 use crate::{Block, Source};
 use dictionary::IndexDefinition;
@@ -10,17 +11,58 @@ use plan::physical::{KeyCondition, KeyConditions};
 use values::{ColumnType, TypeKind, Value};
 
 /// A condition on one column of a table.
-#[derive(Clone, Debug)]
-pub(crate) struct Term {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Term<'e> {
     pub column: usize,
-    pub condition: KeyCondition,
+    pub asked: Asked<'e>,
 }
 
-/// What one condition says of a table: terms that all hold, or alternatives of such lists.
+/// What a term asks of its column: see [`KeyCondition`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Asked<'e> {
+    /// Equal to a value; with the flag, NULL is equal to NULL.
+    Point(&'e Expression, bool),
+    /// NULL.
+    Null,
+    /// Equal to one of these.
+    List(&'e [(ComparisonMode, Expression)]),
+    Range {
+        low: Option<(&'e Expression, bool)>,
+        high: Option<(&'e Expression, bool)>,
+    },
+    Prefix(&'e Expression, Option<char>),
+}
+
+impl Asked<'_> {
+    /// How many values are asked for, if it is not for ranges.
+    pub fn points(&self) -> Option<usize> {
+        match self {
+            Asked::Point(..) | Asked::Null => Some(1),
+            Asked::List(list) => Some(list.len()),
+            Asked::Range { .. } | Asked::Prefix(..) => None,
+        }
+    }
+
+    /// The same with expressions of its own.
+    fn to_condition(self) -> KeyCondition {
+        let own = |(bound, inclusive): (&Expression, bool)| (bound.clone(), inclusive);
+        match self {
+            Asked::Point(value, null_matches) => KeyCondition::Points(vec![(value.clone(), null_matches)]),
+            Asked::Null => KeyCondition::Points(vec![(Expression::null(), true)]),
+            Asked::List(list) => {
+                KeyCondition::Points(list.iter().map(|(_, member)| (member.clone(), false)).collect())
+            }
+            Asked::Range { low, high } => KeyCondition::Range { low: low.map(own), high: high.map(own) },
+            Asked::Prefix(pattern, escape) => KeyCondition::Prefix(pattern.clone(), escape),
+        }
+    }
+}
+
+/// What one condition says of a table: a term, or alternatives of terms that all hold.
 #[derive(Clone, Debug)]
-pub(crate) enum Terms {
-    All(Vec<Term>),
-    Any(Vec<Vec<Term>>),
+pub(crate) enum Terms<'e> {
+    One(Term<'e>),
+    Any(Vec<Vec<Term<'e>>>),
 }
 
 /// The tables whose slots an expression reads, as bits. Subqueries count with their outer references.
@@ -106,7 +148,7 @@ impl TermReader<'_> {
     }
 
     /// What a condition says of the table, if an index can use it.
-    pub fn read(&self, condition: &Expression) -> Option<Terms> {
+    pub fn read<'e>(&self, condition: &'e Expression) -> Option<Terms<'e>> {
         if let ExpressionKind::Or(branches) = &condition.kind {
             let mut alternatives = Vec::with_capacity(branches.len());
             for branch in branches {
@@ -121,12 +163,12 @@ impl TermReader<'_> {
             }
             return Some(Terms::Any(alternatives));
         }
-        self.single(condition).map(|term| Terms::All(vec![term]))
+        self.single(condition).map(Terms::One)
     }
 
     /// What MySQL knows of the keys that a condition leaves, where an index does not help to find them: those around values that
     /// are excluded, and those on one side where the other one depends on the row. All hold, each is a list of alternatives.
-    pub fn read_around(&self, condition: &Expression) -> Vec<Vec<Term>> {
+    pub fn read_around<'e>(&self, condition: &'e Expression) -> Vec<Vec<Term<'e>>> {
         match &condition.kind {
             ExpressionKind::Compare(comparison) if comparison.operator == ComparisonOperator::NotEqual => {
                 self.around(comparison).into_iter().collect()
@@ -144,55 +186,54 @@ impl TermReader<'_> {
             }
             ExpressionKind::Between(between) if !between.negated => {
                 let Some(column) = self.column(&between.operand) else { return Vec::new() };
-                let known = |(mode, bound): &(ComparisonMode, Expression)| {
+                let known = |(mode, bound): &'e (ComparisonMode, Expression)| {
                     let usable = is_usable(*mode, self.column_type(column), false) && self.is_known(bound);
-                    usable.then(|| (bound.clone(), true))
+                    usable.then_some((bound, true))
                 };
                 let (low, high) = (known(&between.low), known(&between.high));
                 // MySQL does not look at it where the other side is a column of another table.
                 let is_own = tables_of(self.block, condition) == 1 << self.table;
                 let one_side = is_own && low.is_some() != high.is_some();
-                let term = Term { column, condition: KeyCondition::Range { low, high } };
+                let term = Term { column, asked: Asked::Range { low, high } };
                 if one_side { vec![vec![term]] } else { Vec::new() }
             }
             _ => Vec::new(),
         }
     }
 
-    fn around(&self, comparison: &Comparison) -> Option<Vec<Term>> {
+    fn around<'e>(&self, comparison: &'e Comparison) -> Option<Vec<Term<'e>>> {
         let (left, right, mode) = (&comparison.left, &comparison.right, comparison.mode);
         self.around_value(left, right, mode).or_else(|| self.around_value(right, left, mode))
     }
 
     /// The keys below and above a value.
-    fn around_value(
+    fn around_value<'e>(
         &self,
         column: &Expression,
-        value: &Expression,
+        value: &'e Expression,
         mode: ComparisonMode,
-    ) -> Option<Vec<Term>> {
+    ) -> Option<Vec<Term<'e>>> {
         let column = self.column(column)?;
         if !is_usable(mode, self.column_type(column), false) || !self.is_known(value) {
             return None;
         }
-        let bound = || Some((value.clone(), false));
-        let below = KeyCondition::Range { low: None, high: bound() };
-        let above = KeyCondition::Range { low: bound(), high: None };
-        Some([below, above].map(|condition| Term { column, condition }).into())
+        let bound = Some((value, false));
+        let below = Asked::Range { low: None, high: bound };
+        let above = Asked::Range { low: bound, high: None };
+        Some([below, above].map(|asked| Term { column, asked }).into())
     }
 
-    fn single(&self, condition: &Expression) -> Option<Term> {
+    fn single<'e>(&self, condition: &'e Expression) -> Option<Term<'e>> {
         match &condition.kind {
             ExpressionKind::Compare(comparison) => self.comparison(comparison),
             ExpressionKind::IsNull(operand) => {
                 let column = self.column(operand)?;
-                let condition = KeyCondition::Points(vec![(Expression::null(), true)]);
-                Some(Term { column, condition })
+                Some(Term { column, asked: Asked::Null })
             }
             ExpressionKind::Not(inner) => match &inner.kind {
                 ExpressionKind::IsNull(operand) => {
                     let column = self.column(operand)?;
-                    Some(Term { column, condition: KeyCondition::Range { low: None, high: None } })
+                    Some(Term { column, asked: Asked::Range { low: None, high: None } })
                 }
                 _ => None,
             },
@@ -201,17 +242,15 @@ impl TermReader<'_> {
                 let usable = list.list.iter().all(|(mode, member)| {
                     is_usable(*mode, self.column_type(column), true) && self.is_known(member)
                 });
-                let points = list.list.iter().map(|(_, member)| (member.clone(), false)).collect();
-                usable.then_some(Term { column, condition: KeyCondition::Points(points) })
+                usable.then_some(Term { column, asked: Asked::List(&list.list) })
             }
             ExpressionKind::Between(between) if !between.negated => {
                 let column = self.column(&between.operand)?;
                 let usable = [&between.low, &between.high].iter().all(|(mode, bound)| {
                     is_usable(*mode, self.column_type(column), false) && self.is_known(bound)
                 });
-                let low = Some((between.low.1.clone(), true));
-                let high = Some((between.high.1.clone(), true));
-                usable.then_some(Term { column, condition: KeyCondition::Range { low, high } })
+                let (low, high) = (Some((&between.low.1, true)), Some((&between.high.1, true)));
+                usable.then_some(Term { column, asked: Asked::Range { low, high } })
             }
             ExpressionKind::Like(like) if !like.negated => {
                 let column = self.column(&like.operand)?;
@@ -227,14 +266,14 @@ impl TermReader<'_> {
                     }
                     _ => true,
                 };
-                let condition = KeyCondition::Prefix(like.pattern.clone(), like.escape);
-                (usable && starts).then_some(Term { column, condition })
+                let asked = Asked::Prefix(&like.pattern, like.escape);
+                (usable && starts).then_some(Term { column, asked })
             }
             _ => None,
         }
     }
 
-    fn comparison(&self, comparison: &Comparison) -> Option<Term> {
+    fn comparison<'e>(&self, comparison: &'e Comparison) -> Option<Term<'e>> {
         let (column, operator, value) = match (self.column(&comparison.left), self.column(&comparison.right))
         {
             (Some(column), _) if self.is_known(&comparison.right) => {
@@ -249,17 +288,17 @@ impl TermReader<'_> {
         if !is_usable(comparison.mode, self.column_type(column), equality) {
             return None;
         }
-        let bound = |inclusive| Some((value.clone(), inclusive));
-        let condition = match operator {
-            ComparisonOperator::Equal => KeyCondition::Points(vec![(value.clone(), false)]),
-            ComparisonOperator::NullSafeEqual => KeyCondition::Points(vec![(value.clone(), true)]),
+        let bound = |inclusive| Some((value, inclusive));
+        let asked = match operator {
+            ComparisonOperator::Equal => Asked::Point(value, false),
+            ComparisonOperator::NullSafeEqual => Asked::Point(value, true),
             ComparisonOperator::NotEqual => return None,
-            ComparisonOperator::Less => KeyCondition::Range { low: None, high: bound(false) },
-            ComparisonOperator::LessOrEqual => KeyCondition::Range { low: None, high: bound(true) },
-            ComparisonOperator::Greater => KeyCondition::Range { low: bound(false), high: None },
-            ComparisonOperator::GreaterOrEqual => KeyCondition::Range { low: bound(true), high: None },
+            ComparisonOperator::Less => Asked::Range { low: None, high: bound(false) },
+            ComparisonOperator::LessOrEqual => Asked::Range { low: None, high: bound(true) },
+            ComparisonOperator::Greater => Asked::Range { low: bound(false), high: None },
+            ComparisonOperator::GreaterOrEqual => Asked::Range { low: bound(true), high: None },
         };
-        Some(Term { column, condition })
+        Some(Term { column, asked })
     }
 
     /// Whether the table is one that has indexes.
@@ -269,54 +308,37 @@ impl TermReader<'_> {
 }
 
 /// What a list of terms demands of the first parts of an index; None when the first part is free.
-pub(crate) fn index_conditions<'t>(
+pub(crate) fn index_conditions<'t, 'e: 't>(
     index: &IndexDefinition,
-    terms: impl Iterator<Item = &'t Term> + Clone,
+    terms: impl Iterator<Item = &'t Term<'e>> + Clone,
 ) -> Option<KeyConditions> {
-    let mut conditions = Vec::new();
+    let first = index.parts.first()?;
+    if terms.clone().all(|term| term.column != first.column) {
+        return None;
+    }
+    let mut conditions = Vec::with_capacity(index.parts.len());
     for part in &index.parts {
-        let of_part = || terms.clone().filter(|term| term.column == part.column).map(|term| &term.condition);
-        let points = of_part()
-            .filter_map(|condition| match condition {
-                KeyCondition::Points(points) => Some(points),
-                _ => None,
-            })
-            .min_by_key(|points| points.len());
+        let of_part = || terms.clone().filter(|term| term.column == part.column).map(|term| term.asked);
+        let points = of_part().filter(|asked| asked.points().is_some()).min_by_key(Asked::points);
         if let Some(points) = points {
-            conditions.push(KeyCondition::Points(points.clone()));
+            conditions.push(points.to_condition());
             if part.prefix_length.is_some() {
                 break;
             }
             continue;
         }
-        if let Some(range) = combined_range(of_part()) {
-            conditions.push(range);
-        }
+        conditions.extend(combined_range(of_part()).map(Asked::to_condition));
         break;
     }
     (!conditions.is_empty()).then_some(conditions)
 }
 
 /// One range from all the ranges on a part; the first bound of each side is taken, the rest is checked per row.
-fn combined_range<'t>(conditions: impl Iterator<Item = &'t KeyCondition>) -> Option<KeyCondition> {
-    let mut combined: Option<KeyCondition> = None;
-    for condition in conditions {
-        match (&mut combined, condition) {
-            (_, KeyCondition::Points(_)) => {}
-            (None, other) => combined = Some(other.clone()),
-            (
-                Some(KeyCondition::Range { low, high }),
-                KeyCondition::Range { low: more_low, high: more_high },
-            ) => {
-                if low.is_none() {
-                    low.clone_from(more_low);
-                }
-                if high.is_none() {
-                    high.clone_from(more_high);
-                }
-            }
-            _ => {}
+fn combined_range<'e>(asked: impl Iterator<Item = Asked<'e>>) -> Option<Asked<'e>> {
+    asked.reduce(|combined, other| match (combined, other) {
+        (Asked::Range { low, high }, Asked::Range { low: more_low, high: more_high }) => {
+            Asked::Range { low: low.or(more_low), high: high.or(more_high) }
         }
-    }
-    combined
+        _ => combined,
+    })
 }

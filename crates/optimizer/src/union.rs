@@ -23,8 +23,8 @@ struct Branch {
 pub(super) fn union_candidates(
     optimizer: &mut Optimizer<'_>,
     number: usize,
-    terms: &[Terms],
-    all: &[&Term],
+    terms: &[Terms<'_>],
+    all: &[Term<'_>],
 ) -> Vec<Candidate> {
     let bound = &optimizer.block.tables[number];
     let Source::Base(table) = &bound.source else { return Vec::new() };
@@ -42,7 +42,7 @@ pub(super) fn union_candidates(
         let chosen: Option<Vec<Branch>> = branches
             .iter()
             .map(|branch| {
-                let with_all: Vec<&Term> = branch.iter().chain(all.iter().copied()).collect();
+                let with_all: Vec<Term<'_>> = branch.iter().chain(all).copied().collect();
                 best_branch(optimizer, number, &table, &statistics, &with_all)
             })
             .collect();
@@ -57,7 +57,7 @@ fn best_branch(
     number: usize,
     table: &Arc<Table>,
     statistics: &Distribution,
-    terms: &[&Term],
+    terms: &[Term<'_>],
 ) -> Option<Branch> {
     let block = &*optimizer.block;
     let bound = &block.tables[number];
@@ -71,7 +71,7 @@ fn best_branch(
         if definition.invisible || !limits.allows_for_join(&definition.name) {
             continue;
         }
-        let Some(conditions) = index_conditions(definition, terms.iter().copied()) else { continue };
+        let Some(conditions) = index_conditions(definition, terms.iter()) else { continue };
         let ranges = vec![conditions.clone()];
         let Candidate { rows, dependent, .. } =
             optimizer.range_candidate(table, statistics, index, ranges, index != 0);

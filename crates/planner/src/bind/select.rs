@@ -126,13 +126,13 @@ impl Binder<'_> {
         if around.select_type == "DERIVED" && !select.rollup {
             self.describe_dependence(tree, &conditions, grouping);
         }
-        let mut items = self.block().items.clone();
         if grouping {
             group::find_groupings(self.block())?;
             let query = Grouped { select, having: &having, order: &order, tree, conditions: &conditions };
             group::check_groups(self.facts.sql_mode, self.block(), &query)?;
         }
         group::check_distinct_order(self.facts.sql_mode, self.block(), select, &order)?;
+        let mut items = std::mem::take(&mut self.block().items);
         if grouping {
             group_expressions(self.block(), &mut items, &mut having, &mut order, select.rollup);
         }
