@@ -295,6 +295,7 @@ impl Latch {
         Place::of(self.address())
     }
 
+    #[inline]
     fn address(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
