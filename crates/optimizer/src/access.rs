@@ -1,6 +1,6 @@
 //! The ways to read one table, with estimates, and the choice among them. Main type: [`Candidate`].
 
-use super::terms::{Term, TermReader, Terms, index_conditions};
+use super::terms::{Said, Term, TermReader, Terms, index_conditions};
 use super::union::union_candidates;
 use super::virtual_keys::virtual_candidates;
 use crate::cost::{Reading, TableSize, Work};
@@ -84,8 +84,7 @@ impl Optimizer<'_> {
         let rules = self.context.rules();
         let mut found = Vec::with_capacity(table.indexes().len() + 1);
         found.push(Candidate::whole(&table, &statistics, 0, false));
-        let terms = self.terms(number, conditions, placed);
-        let all = said_by_all(&terms);
+        let said = self.said(number, conditions, placed);
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table) else { continue };
             let limits = &self.block.tables[number].limits;
@@ -96,16 +95,15 @@ impl Optimizer<'_> {
             if covering {
                 found.push(Candidate::whole(&table, &statistics, index, true));
             }
-            let alternatives = match rules.has(Rule::IndexRanges) {
-                true => range_alternatives(definition, &terms, &all),
-                false => Vec::new(),
-            };
-            for ranges in alternatives {
+            if !rules.has(Rule::IndexRanges) {
+                continue;
+            }
+            for ranges in range_alternatives(definition, &said) {
                 found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
             }
         }
         if rules.has(Rule::IndexMerge) && rules.has(Rule::IndexRanges) {
-            found.extend(union_candidates(self, number, &terms, &all));
+            found.extend(union_candidates(self, number, &said));
         }
         if forces && found.len() > 1 {
             found.remove(0);
@@ -127,23 +125,22 @@ impl Optimizer<'_> {
             return found;
         };
         let table = table.clone();
-        let terms = self.terms(number, conditions, placed);
-        let all = said_by_all(&terms);
+        let said = self.said(number, conditions, placed);
         let rules = self.context.rules();
         if !rules.has(Rule::IndexRanges) {
             return Vec::new();
         }
         let mut found = match index {
             None if !rules.has(Rule::IndexMerge) => Vec::new(),
-            None => union_candidates(self, number, &terms, &all),
+            None => union_candidates(self, number, &said),
             Some(index) => {
                 let Some(definition) = table.indexes()[index].definition(&table) else { return Vec::new() };
                 let statistics = self.statistics(&table);
                 let covering =
                     index != 0 && !needs_row(self.block, number) && self.is_covered(number, &table, index);
-                let ranges = range_alternatives(definition, &terms, &all);
                 // An estimate of the others would cost a look into the index.
-                let dependent = ranges.into_iter().filter(|ranges| depends_on_rows(ranges));
+                let dependent =
+                    range_alternatives(definition, &said).filter(|ranges| depends_on_rows(ranges));
                 let candidate = |ranges| self.range_candidate(&table, &statistics, index, ranges, covering);
                 dependent.map(candidate).collect()
             }
@@ -163,10 +160,18 @@ impl Optimizer<'_> {
     }
 
     /// What conditions say of a table.
-    fn terms<'e>(&self, number: usize, conditions: &[&'e Expression], placed: u64) -> Vec<Terms<'e>> {
+    fn said<'e>(&self, number: usize, conditions: &[&'e Expression], placed: u64) -> Said<'e> {
         let reader = TermReader { block: self.block, table: number, placed };
         debug_assert!(reader.has_indexes());
-        conditions.iter().filter_map(|condition| reader.read(condition)).collect()
+        let mut said = Said::default();
+        for condition in conditions {
+            match reader.read(condition) {
+                Some(Terms::One(term)) => said.all.push(term),
+                Some(Terms::Any(branches)) => said.any.push(branches),
+                None => {}
+            }
+        }
+        said
     }
 
     pub(super) fn range_candidate(
@@ -250,15 +255,6 @@ fn path(index: usize, ranges: Option<Vec<KeyConditions>>, covering: bool, single
     AccessPath { ranges, covering, single_row, ..AccessPath::whole(index) }
 }
 
-/// The terms that hold for all rows.
-fn said_by_all<'e>(terms: &[Terms<'e>]) -> Vec<Term<'e>> {
-    let of_all = terms.iter().filter_map(|terms| match terms {
-        Terms::One(term) => Some(*term),
-        Terms::Any(_) => None,
-    });
-    of_all.collect()
-}
-
 /// Whether ranges depend on rows of tables before.
 fn depends_on_rows(ranges: &[KeyConditions]) -> bool {
     ranges.iter().flatten().any(|condition| !is_known_now(condition))
@@ -302,22 +298,12 @@ pub fn selectivity(condition: &Expression) -> f64 {
 }
 
 /// The ways to read ranges of an index: by what all conditions say, and by each disjunction with it.
-fn range_alternatives(
-    definition: &IndexDefinition,
-    terms: &[Terms<'_>],
-    all: &[Term<'_>],
-) -> Vec<Vec<KeyConditions>> {
-    let all = all.iter();
-    let mut alternatives: Vec<Vec<KeyConditions>> =
-        index_conditions(definition, all.clone()).map(|conditions| vec![conditions]).into_iter().collect();
-    for terms in terms {
-        if let Terms::Any(branches) = terms {
-            let ranges: Option<Vec<KeyConditions>> = branches
-                .iter()
-                .map(|branch| index_conditions(definition, branch.iter().chain(all.clone())))
-                .collect();
-            alternatives.extend(ranges);
-        }
-    }
-    alternatives
+fn range_alternatives<'s>(
+    definition: &'s IndexDefinition,
+    said: &'s Said<'_>,
+) -> impl Iterator<Item = Vec<KeyConditions>> + 's {
+    let of_all = index_conditions(definition, said.all.iter()).map(|conditions| vec![conditions]);
+    let of_branch = |branch: &'s Vec<Term<'_>>| index_conditions(definition, branch.iter().chain(&said.all));
+    let of_any = said.any.iter().filter_map(move |branches| branches.iter().map(of_branch).collect());
+    of_all.into_iter().chain(of_any)
 }

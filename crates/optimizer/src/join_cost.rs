@@ -82,6 +82,28 @@ struct Joining {
     count: f64,
 }
 
+/// What a hash join takes beside the reading of its sides.
+#[derive(Clone, Copy)]
+struct Hashing {
+    build_ns: f64,
+    probe_ns: f64,
+}
+
+impl Hashing {
+    fn of(sides: HashSides) -> Hashing {
+        Hashing { build_ns: sides.build_ns(), probe_ns: sides.probe_ns() }
+    }
+}
+
+/// The hash joins of a member, however it is read.
+#[derive(Clone, Copy)]
+struct HashJoins {
+    /// The member is kept.
+    kept: Hashing,
+    /// The rows before it are, if they may be, and that many of its own are looked up among them.
+    probing: Option<(Hashing, f64)>,
+}
+
 /// Reading a member whole, or a range of it, once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan {
@@ -118,7 +140,8 @@ impl Facts<'_> {
         for (at, look_up) in self.look_ups(placed).enumerate() {
             offers.add(self.looked_up(look_up, joining), Method::LookUp(at));
         }
-        self.readings.iter().for_each(|scan| self.offer_scan(&mut offers, scan, joining));
+        let hash_joins = (placed != 0 && !self.is_looped).then(|| self.hash_joins(joining));
+        self.readings.iter().for_each(|scan| self.offer_scan(&mut offers, scan, joining, hash_joins));
         let nothing = Choice { rows: JoinedRows { count, ..before }, method: Method::Whole };
         offers.best.unwrap_or(nothing)
     }
@@ -132,20 +155,9 @@ impl Facts<'_> {
         JoinedRows { count, rows_ns, ..before }
     }
 
-    /// Offers the first read of a join, or a hash join.
-    fn offer_scan(&self, offers: &mut Offers, scan: &Scan, joining: Joining) {
-        let Joining { placed, before, wanted, matches, count } = joining;
+    fn hash_joins(&self, joining: Joining) -> HashJoins {
+        let Joining { placed, before, wanted, matches, .. } = joining;
         let own = self.rows.own;
-        if placed == 0 {
-            let rows_ns = before.rows_ns + scan.ns + own * self.kept_row_ns;
-            offers.add(JoinedRows { count, rows_ns, order: scan.order, ..before }, scan.probing);
-            return;
-        }
-        if self.is_looped {
-            let rows_ns = before.rows_ns + before.count * (scan.ns + own * self.kept_row_ns);
-            offers.add(JoinedRows { count, rows_ns, ..before }, scan.looped);
-            return;
-        }
         let keys = self.usable(placed).filter(|link| link.is_equality);
         let (mut key_count, mut text, mut integer) = (0, false, false);
         for link in keys {
@@ -156,22 +168,39 @@ impl Facts<'_> {
         let pairs = before.count * matches;
         let (has_key, has_text) = (key_count > 0, text);
         let sides = |build: f64, probe: f64| HashSides { build, probe, matched: pairs, has_key, has_text };
-        let joined_ns = count * JOINED_ROW_NS;
-        // The member is kept.
-        let hash = sides(own, before.count);
-        let start_ns = before.start_ns + scan.ns + own * self.kept_row_ns + hash.build_ns();
-        let rows_ns = before.rows_ns + hash.probe_ns() + joined_ns;
-        offers.add(JoinedRows { count, start_ns, rows_ns, order: before.order }, scan.kept);
-        // The rows before it are, and all of them come before the first of its rows is read.
+        let kept = Hashing::of(sides(own, before.count));
+        // The rows before would all have come before the first of its rows is read.
         if self.member.joined_by.is_some() || wanted.in_order {
-            return;
+            return HashJoins { kept, probing: None };
         }
         // Rows whose one integer is not among the kept ones are left out as soon as they are met.
         let narrows = key_count == 1 && integer;
         let read = if narrows { f64::min(own, pairs) } else { own };
-        let hash = sides(before.count, read);
-        let start_ns = before.start_ns + before.rows_ns + hash.build_ns();
-        let rows_ns = scan.ns + read * self.kept_row_ns + hash.probe_ns() + joined_ns;
-        offers.add(JoinedRows { count, start_ns, rows_ns, order: scan.order }, scan.probing);
+        HashJoins { kept, probing: Some((Hashing::of(sides(before.count, read)), read)) }
+    }
+
+    /// Offers the first read of a join, a loop, or hash joins.
+    fn offer_scan(&self, offers: &mut Offers, scan: &Scan, joining: Joining, hash_joins: Option<HashJoins>) {
+        let Joining { placed, before, count, .. } = joining;
+        let own = self.rows.own;
+        if placed == 0 {
+            let rows_ns = before.rows_ns + scan.ns + own * self.kept_row_ns;
+            offers.add(JoinedRows { count, rows_ns, order: scan.order, ..before }, scan.probing);
+            return;
+        }
+        let Some(HashJoins { kept, probing }) = hash_joins else {
+            let rows_ns = before.rows_ns + before.count * (scan.ns + own * self.kept_row_ns);
+            offers.add(JoinedRows { count, rows_ns, ..before }, scan.looped);
+            return;
+        };
+        let joined_ns = count * JOINED_ROW_NS;
+        let start_ns = before.start_ns + scan.ns + own * self.kept_row_ns + kept.build_ns;
+        let rows_ns = before.rows_ns + kept.probe_ns + joined_ns;
+        offers.add(JoinedRows { count, start_ns, rows_ns, order: before.order }, scan.kept);
+        if let Some((hash, read)) = probing {
+            let start_ns = before.start_ns + before.rows_ns + hash.build_ns;
+            let rows_ns = scan.ns + read * self.kept_row_ns + hash.probe_ns + joined_ns;
+            offers.add(JoinedRows { count, start_ns, rows_ns, order: scan.order }, scan.probing);
+        }
     }
 }

@@ -4,8 +4,7 @@
 use super::access::Candidate;
 use super::join::{Content, Member};
 use super::join_order::{Facts, Link};
-use crate::{Optimizer, Source};
-use dictionary::IndexDefinition;
+use crate::{Block, Optimizer, Source};
 use expression::{Expression, ExpressionKind};
 use plan::physical::KeyCondition;
 use std::rc::Rc;
@@ -23,8 +22,6 @@ pub(super) struct LookUp {
 pub(super) struct LinkedIndex {
     /// None: several indexes, by links with OR, or a table without storage.
     index: Option<usize>,
-    /// The slots of its columns.
-    slots: Vec<usize>,
     /// The other tables that these links read, as bits.
     tables: u64,
     /// The ways that were found, by those of these tables which are placed.
@@ -46,15 +43,21 @@ impl LookUp {
 }
 
 impl LinkedIndex {
-    fn is_asked(&self, condition: &Expression) -> bool {
-        let is_own = |part: &Expression| part.column_slot().is_some_and(|slot| self.slots.contains(&slot));
-        self.index.is_none() || condition.any(&is_own)
-    }
-
     fn found(&self, placed: u64) -> Option<&[LookUp]> {
         let mut found = self.found.iter().filter(|(tables, _)| *tables == placed & self.tables);
         found.next().map(|(_, ways)| ways.as_slice())
     }
+}
+
+/// Whether a condition is on columns of that index of a table. None: of any.
+fn asks(block: &Block, number: usize, index: Option<usize>, condition: &Expression) -> bool {
+    let (Some(index), Source::Base(table)) = (index, &block.tables[number].source) else { return true };
+    let Some(definition) = table.indexes()[index].definition(table) else { return false };
+    condition.any(&|part| {
+        block.place(part).is_some_and(|(table, column)| {
+            table == number && definition.parts.iter().any(|part| part.column == column)
+        })
+    })
 }
 
 impl Facts<'_> {
@@ -70,32 +73,24 @@ impl Optimizer<'_> {
     pub(super) fn linked_indexes(&self, member: &Member, links: &[Link<'_>]) -> Vec<LinkedIndex> {
         let Content::Table(number) = member.content else { return Vec::new() };
         let bound = &self.block.tables[number];
-        let slot = |column: usize| bound.slots.get(column).copied().flatten();
-        let any = LinkedIndex { index: None, slots: Vec::new(), tables: 0, found: Vec::new() };
-        let mut found = match &bound.source {
-            Source::Base(table) => {
-                let definitions = table.indexes().iter().map(|index| index.definition(table));
-                let allowed = definitions.enumerate().filter_map(|(index, definition)| {
-                    let limits = &bound.limits;
-                    let usable = |one: &&IndexDefinition| !one.invisible && limits.allows_for_join(&one.name);
-                    Some((index, definition.filter(usable)?))
-                });
-                let linked = |(index, definition): (usize, &IndexDefinition)| {
-                    let slots = definition.parts.iter().filter_map(|part| slot(part.column)).collect();
-                    LinkedIndex { index: Some(index), slots, tables: 0, found: Vec::new() }
-                };
-                let has_or = links.iter().any(|link| matches!(link.condition.kind, ExpressionKind::Or(_)));
-                allowed.map(linked).chain(has_or.then_some(any)).collect()
-            }
-            Source::Virtual(_) => vec![any],
-            _ => Vec::new(),
+        let linked = |index: Option<usize>| {
+            let asking = links.iter().filter(|link| asks(self.block, number, index, link.condition));
+            let tables = asking.fold(0, |bits, link| bits | link.tables) & !member.tables;
+            (tables != 0).then(|| LinkedIndex { index, tables, found: Vec::new() })
         };
-        for known in &mut found {
-            let asking = links.iter().filter(|link| known.is_asked(link.condition));
-            known.tables = asking.fold(0, |bits, link| bits | link.tables) & !member.tables;
+        match &bound.source {
+            Source::Base(table) => {
+                let is_allowed = |index: &usize| {
+                    let definition = table.indexes()[*index].definition(table);
+                    definition.is_some_and(|one| !one.invisible && bound.limits.allows_for_join(&one.name))
+                };
+                let allowed = (0..table.indexes().len()).filter(is_allowed).map(Some);
+                let has_or = links.iter().any(|link| matches!(link.condition.kind, ExpressionKind::Or(_)));
+                allowed.chain(has_or.then_some(None)).filter_map(linked).collect()
+            }
+            Source::Virtual(_) => linked(None).into_iter().collect(),
+            _ => Vec::new(),
         }
-        found.retain(|known| known.tables != 0);
-        found
     }
 
     /// Finds the ways to look a member up by values of the tables that are placed.
@@ -108,7 +103,8 @@ impl Optimizer<'_> {
             }
             let usable = facts.usable(placed).map(|link| link.condition);
             let all = facts.own.iter().copied().chain(usable);
-            let conditions: Vec<&Expression> = all.filter(|condition| linked.is_asked(condition)).collect();
+            let asking = all.filter(|condition| asks(self.block, table, linked.index, condition));
+            let conditions: Vec<&Expression> = asking.collect();
             let candidates = self.look_ups(table, linked.index, &conditions, placed);
             let ways = candidates.into_iter().map(LookUp::new).collect();
             let tables = placed & linked.tables;

@@ -65,6 +65,15 @@ pub(crate) enum Terms<'e> {
     Any(Vec<Vec<Term<'e>>>),
 }
 
+/// What conditions that all hold say of a table.
+#[derive(Debug, Default)]
+pub(crate) struct Said<'e> {
+    /// Terms that hold for all rows.
+    pub all: Vec<Term<'e>>,
+    /// Alternatives of which one holds for each row.
+    pub any: Vec<Vec<Vec<Term<'e>>>>,
+}
+
 /// The tables whose slots an expression reads, as bits. Subqueries count with their outer references.
 pub fn tables_of(block: &Block, expression: &Expression) -> u64 {
     let mut tables = 0;
@@ -144,7 +153,8 @@ impl TermReader<'_> {
 
     /// Whether an expression is known before the table is read, and gives the same value each time.
     fn is_known(&self, expression: &Expression) -> bool {
-        !differs_between_rows(expression, true) && tables_of(self.block, expression) & !self.placed == 0
+        let is_of_placed = || tables_of(self.block, expression) & !self.placed == 0;
+        expression.literal().is_some() || !differs_between_rows(expression, true) && is_of_placed()
     }
 
     /// What a condition says of the table, if an index can use it.

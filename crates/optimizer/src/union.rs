@@ -4,7 +4,7 @@
 //! looked up. The conditions are checked on each row as always.
 
 use super::access::{Candidate, table_size};
-use super::terms::{Term, Terms, index_conditions};
+use super::terms::{Said, Term, index_conditions};
 use crate::cost::{TableSize, Work};
 use crate::{Optimizer, Source};
 use engine::{Distribution, Table, WaitPolicy};
@@ -19,12 +19,11 @@ struct Branch {
     dependent: bool,
 }
 
-/// A union for each OR whose branches all leave a range of some index. `all` holds beside the ORs.
+/// A union for each OR whose branches all leave a range of some index.
 pub(super) fn union_candidates(
     optimizer: &mut Optimizer<'_>,
     number: usize,
-    terms: &[Terms<'_>],
-    all: &[Term<'_>],
+    said: &Said<'_>,
 ) -> Vec<Candidate> {
     let bound = &optimizer.block.tables[number];
     let Source::Base(table) = &bound.source else { return Vec::new() };
@@ -37,12 +36,11 @@ pub(super) fn union_candidates(
     }
     let statistics = optimizer.statistics(&table);
     let mut found = Vec::new();
-    for terms in terms {
-        let Terms::Any(branches) = terms else { continue };
+    for branches in &said.any {
         let chosen: Option<Vec<Branch>> = branches
             .iter()
             .map(|branch| {
-                let with_all: Vec<Term<'_>> = branch.iter().chain(all).copied().collect();
+                let with_all: Vec<Term<'_>> = branch.iter().chain(&said.all).copied().collect();
                 best_branch(optimizer, number, &table, &statistics, &with_all)
             })
             .collect();

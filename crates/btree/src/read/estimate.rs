@@ -3,8 +3,9 @@
 
 use std::ops::Bound;
 
-use buffer::{BufferPool, StorageError};
-use page::NodeRef;
+use buffer::{BufferPool, SharedPage, StorageError};
+use page::{CorruptPage, NodeRef};
+use stdx::ids::{PageId, PageNumber};
 
 use super::{Cursor, CursorRange, Direction, Taken};
 use crate::tree::{Toward, Tree};
@@ -26,6 +27,47 @@ struct Path {
     steps: Vec<(usize, usize)>,
 }
 
+/// A bound of a range, as what is looked for in nodes.
+struct End<'k> {
+    toward: Toward<'k>,
+    key: Option<&'k [u8]>,
+    /// Whether the bound lies behind an entry of its key.
+    behind: bool,
+}
+
+/// Where a bound lies in a node, as in [`Path`], and the child that holds it.
+struct Step {
+    at: (usize, usize),
+    child: Option<PageNumber>,
+}
+
+impl<'k> End<'k> {
+    fn of(bound: &'k Bound<Vec<u8>>, upper: bool) -> Self {
+        let (toward, key, behind) = match bound {
+            Bound::Unbounded if upper => (Toward::End, None, true),
+            Bound::Unbounded => (Toward::Key(b""), Some(&b""[..]), false),
+            Bound::Included(key) => (Toward::Key(key), Some(&key[..]), upper),
+            Bound::Excluded(key) => (Toward::Key(key), Some(&key[..]), !upper),
+        };
+        End { toward, key, behind }
+    }
+
+    fn step(&self, node: &NodeRef<'_>) -> Result<Step, CorruptPage> {
+        if node.is_leaf() {
+            let slot = match self.key {
+                None => node.count(),
+                Some(key) => {
+                    let position = node.search(key)?;
+                    usize::from(position.slot) + usize::from(position.found && self.behind)
+                }
+            };
+            return Ok(Step { at: (slot, node.count()), child: None });
+        }
+        let slot = self.toward.slot(node)?.unwrap_or(0);
+        Ok(Step { at: (slot, node.count()), child: Some(node.child(slot)?) })
+    }
+}
+
 /// Most trees have no more levels.
 const USUAL_LEVELS: usize = 4;
 /// Level of the nodes above leaves.
@@ -38,8 +80,7 @@ const EXACT_LEAVES_MAX: f64 = 8.0;
 impl Tree {
     /// Estimates a range. Reads two paths; of a range within a few leaves, those leaves.
     pub fn estimate(&self, pool: &BufferPool, range: &CursorRange) -> Result<RangeEstimate, StorageError> {
-        let (lower, upper) =
-            (self.path_to(pool, &range.lower, false)?, self.path_to(pool, &range.upper, true)?);
+        let [lower, upper] = self.paths_to(pool, range)?;
         let estimate = between(&lower, &upper);
         if estimate.exact {
             return Ok(estimate);
@@ -112,40 +153,62 @@ impl Tree {
         Ok(estimate)
     }
 
-    fn path_to(&self, pool: &BufferPool, bound: &Bound<Vec<u8>>, upper: bool) -> Result<Path, StorageError> {
-        let (toward, key, behind) = match bound {
-            Bound::Unbounded if upper => (Toward::End, None, true),
-            Bound::Unbounded => (Toward::Key(b""), Some(&b""[..]), false),
-            Bound::Included(key) => (Toward::Key(key), Some(&key[..]), upper),
-            Bound::Excluded(key) => (Toward::Key(key), Some(&key[..]), !upper),
-        };
-        let mut steps = Vec::with_capacity(USUAL_LEVELS);
+    /// The ways to both bounds of a range: one way as long as both lead through the same nodes.
+    fn paths_to(&self, pool: &BufferPool, range: &CursorRange) -> Result<[Path; 2], StorageError> {
+        let ends = [End::of(&range.lower, false), End::of(&range.upper, true)];
+        let mut paths = [(); 2].map(|()| Path { steps: Vec::with_capacity(USUAL_LEVELS) });
         let mut id = self.root_id();
         let mut page = pool.shared(id)?;
         loop {
-            let step = || {
-                let node = NodeRef::new(&page)?;
-                if node.is_leaf() {
-                    let slot = match key {
-                        None => node.count(),
-                        Some(key) => {
-                            let position = node.search(key)?;
-                            usize::from(position.slot) + usize::from(position.found && behind)
-                        }
-                    };
-                    return Ok((slot, node.count(), None));
-                }
-                let slot = toward.slot(&node)?.unwrap_or(0);
-                Ok((slot, node.count(), Some((node.child(slot)?, node.level()))))
-            };
-            let (slot, count, child) = step().map_err(|error| StorageError::corrupt(id, error))?;
-            steps.push((slot, count));
-            let Some((child, level)) = child else { return Ok(Path { steps }) };
-            id = self.page_id(child);
-            let next = pool.shared(id)?;
-            self.check_child_level(id, &next, level)?;
-            page = next;
+            let corrupt = |error| StorageError::corrupt(id, error);
+            let node = NodeRef::new(&page).map_err(corrupt)?;
+            let level = node.level();
+            let lower = ends[0].step(&node).map_err(corrupt)?;
+            let upper = ends[1].step(&node).map_err(corrupt)?;
+            paths[0].steps.push(lower.at);
+            paths[1].steps.push(upper.at);
+            let (Some(one), Some(other)) = (lower.child, upper.child) else { return Ok(paths) };
+            if one != other {
+                self.go_on(pool, &ends[0], (one, level), &mut paths[0])?;
+                self.go_on(pool, &ends[1], (other, level), &mut paths[1])?;
+                return Ok(paths);
+            }
+            let next = self.shared_child(pool, one, level)?;
+            (id, page) = next;
         }
+    }
+
+    /// The rest of a way, from the child of a latched node of that level.
+    fn go_on(
+        &self,
+        pool: &BufferPool,
+        end: &End<'_>,
+        (child, level): (PageNumber, u8),
+        path: &mut Path,
+    ) -> Result<(), StorageError> {
+        let (mut id, mut page) = self.shared_child(pool, child, level)?;
+        loop {
+            let corrupt = |error| StorageError::corrupt(id, error);
+            let node = NodeRef::new(&page).map_err(corrupt)?;
+            let level = node.level();
+            let step = end.step(&node).map_err(corrupt)?;
+            path.steps.push(step.at);
+            let Some(child) = step.child else { return Ok(()) };
+            let next = self.shared_child(pool, child, level)?;
+            (id, page) = next;
+        }
+    }
+
+    fn shared_child<'p>(
+        &self,
+        pool: &'p BufferPool,
+        child: PageNumber,
+        level: u8,
+    ) -> Result<(PageId, SharedPage<'p>), StorageError> {
+        let id = self.page_id(child);
+        let page = pool.shared(id)?;
+        self.check_child_level(id, &page, level)?;
+        Ok((id, page))
     }
 }
 

@@ -316,7 +316,10 @@ impl Binder<'_> {
     /// keep their own names.
     fn column_item_name(&mut self, reference: &ast::ColumnReference) -> SqlResult<String> {
         let virtual_tables = self.input.virtual_tables;
-        if let Some((table, column)) = find_column(self.block(), reference)? {
+        let is_stored = |table: &BoundTable| matches!(table.source, Source::Base(_));
+        if !self.block().tables.iter().all(is_stored)
+            && let Some((table, column)) = find_column(self.block(), reference)?
+        {
             let table = &self.block().tables[table];
             let keeps = match &table.source {
                 Source::Virtual(definition) => {
