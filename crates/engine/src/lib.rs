@@ -33,8 +33,10 @@ pub use read::{
     Direction, KEY_BYTES_MAX, KeyRange, ReadMode, Reader, RowBatch, Scan, ScanOptions, WaitPolicy,
 };
 pub use redo::FlushWaiter;
-pub use statistics::{Distribution, TableStatistics};
-pub use tables::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest, Dictionary, Index, Table};
+pub use statistics::TableStatistics;
+pub use tables::{
+    AutoIncrement, AutoIncrementRange, AutoIncrementRequest, Dictionary, Distribution, Index, Table,
+};
 pub use transaction::{Mark, Transaction};
 pub use txn::{Extent, KillFlag, SpillError, SpillFile};
 pub use undo::logical_record_text;

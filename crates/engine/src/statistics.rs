@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
 use crate::options::TransactionOptions;
 use crate::read::KeyRange;
-use crate::tables::{Index, Table};
+use crate::tables::{Distribution, Index, KeptStatistics, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use column_sample::ColumnSample;
@@ -34,28 +34,6 @@ pub struct TableStatistics {
     /// For each index of [`Table::indexes`], the number of distinct values of its first 1, 2, ... parts. For an index that was never
     /// analysed the numbers are guesses.
     pub distinct: Vec<Vec<u64>>,
-}
-
-/// What of it a planner asks for: no sizes of secondary indexes, for which each would be looked at.
-#[derive(Debug, Default, PartialEq)]
-pub struct Distribution {
-    /// Estimated number of rows.
-    pub rows: u64,
-    /// Bytes of the clustered index.
-    pub data_bytes: u64,
-    /// As in [`TableStatistics`].
-    pub distinct: Vec<Vec<u64>>,
-    /// Distinct values of each column, as a sample of rows has them; empty before the first ANALYZE.
-    pub column_values: Vec<u64>,
-}
-
-/// What a table keeps of its statistics.
-#[derive(Debug, Default)]
-pub(crate) struct KeptStatistics {
-    /// What the last ANALYZE found.
-    pub(crate) stored: Option<StoredStatistics>,
-    /// What a planner was told last, and the changes of the clustered index by then: it is looked at again once it has others.
-    distribution: Option<(u64, Arc<Distribution>)>,
 }
 
 /// What a sample of an index shows.

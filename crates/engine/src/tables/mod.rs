@@ -9,6 +9,7 @@ mod dictionary;
 mod file_checks;
 mod file_names;
 mod index;
+mod kept_statistics;
 mod state;
 mod storage;
 mod table;
@@ -19,6 +20,8 @@ pub use auto_increment::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest
 pub(crate) use file_checks::{missing_text, strange_text};
 pub(crate) use file_names::{encoded, is_too_long, name_path, need_short_name, need_short_new_name};
 pub use index::Index;
+pub use kept_statistics::Distribution;
+pub(crate) use kept_statistics::KeptStatistics;
 pub(crate) use state::TableState;
 pub use table::Table;
 pub(crate) use table_entry::TableEntry;

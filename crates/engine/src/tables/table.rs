@@ -3,10 +3,9 @@
 
 use super::auto_increment::AutoIncrement;
 use super::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
-use super::{Index, TableState, Tables};
+use super::{Index, KeptStatistics, TableState, Tables};
 use crate::dictionary::{TableRecord, layout_of};
 use crate::error::{EngineError, EngineResult};
-use crate::statistics::KeptStatistics;
 use btree::{Tree, TreeId};
 use dictionary::TableDefinition;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
