@@ -198,7 +198,10 @@ fn push_into_derived(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> Sql
         let around = std::mem::take(&mut binder.blocks);
         let plans = plan_again(binder, std::mem::take(&mut pushed.selects));
         binder.blocks = around;
-        left.extend(pushed.take_in(binder.block(), plans?));
+        let plans = plans?;
+        let uses = &mut binder.common_tables.uses;
+        let Some(block) = binder.blocks.last_mut() else { continue };
+        left.extend(pushed.take_in(block, uses, plans));
     }
     let mut at = 0..;
     select.conditions.retain(|_| at.next().is_none_or(|at| !left.contains(&at)));

@@ -128,7 +128,27 @@ fn selects_of(
         return None;
     }
     let found = pushable.iter().find(|(known, _)| Arc::ptr_eq(known, plan));
-    found.map(|(_, selects)| selects.clone())
+    let may_repeat = |selects: &[OpenSelect]| common.is_none() || selects.iter().all(repeats_itself);
+    found.map(|(_, selects)| selects.clone()).filter(|selects| may_repeat(selects))
+}
+
+/// Whether it computes the same each time, so that uses of a common table need not share its rows.
+fn repeats_itself(open: &OpenSelect) -> bool {
+    let (select, block) = (&open.select, &open.block);
+    let items = select.items.iter().map(|item| &item.expression);
+    let arguments = block.aggregates.iter().flat_map(|call| &call.arguments);
+    let conditions = select.conditions.iter().chain(&select.having).chain(&block.group_keys);
+    let joins = select.tree.as_ref().map(JoinTree::conditions).unwrap_or_default();
+    let mut all = items.chain(arguments).chain(conditions).chain(&joins);
+    all.all(|expression| !differs_between_rows(expression, true))
+}
+
+/// The number of a use of a common table that is planned on its own from now on.
+fn own_use(uses: &mut Vec<CommonTableUse>, number: usize) -> usize {
+    uses[number].uses -= 1;
+    let name = uses[number].name.clone();
+    uses.push(CommonTableUse { name, uses: 1 });
+    uses.len() - 1
 }
 
 /// A query in FROM with conditions on its rows, if one goes into all of its SELECTs.
@@ -169,10 +189,17 @@ fn pushed_into(
 
 impl Pushed {
     /// Puts the plans of its SELECTs in the place of those that they had; the places of the conditions of WHERE that left it.
-    pub fn take_in(self, block: &mut Block, plans: Vec<QueryPlan>) -> Vec<usize> {
+    /// Of a common table that other queries may name later on, the one here is none of their rows any more.
+    pub fn take_in(
+        self,
+        block: &mut Block,
+        uses: &mut Vec<CommonTableUse>,
+        plans: Vec<QueryPlan>,
+    ) -> Vec<usize> {
         let Some(again) = with_operands(&self.plan, plans, &self.types) else { return Vec::new() };
         let query = Derived::Planned(Arc::new(again));
-        block.tables[self.number].source = Source::Derived(query, self.common);
+        let common = self.common.map(|number| own_use(uses, number));
+        block.tables[self.number].source = Source::Derived(query, common);
         self.left
     }
 }
