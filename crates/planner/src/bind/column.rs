@@ -85,8 +85,8 @@ fn take_width(column_type: &mut ColumnType) -> Option<u32> {
     column_type.length.take_if(|width| *width < widest)
 }
 
-/// The columns of a subquery in FROM. They hold their collation as stored columns do. Those of a subquery whose
-/// rows MySQL keeps in a temporary table have the types of that table.
+/// The columns of a subquery in FROM. They hold their collation as strongly as what they show. Those of a subquery
+/// whose rows MySQL keeps in a temporary table have the types of that table.
 pub(crate) fn derived_columns(
     columns: &[OutputColumn],
     alias: &str,
@@ -114,7 +114,7 @@ pub(crate) fn derived_columns(
         let shown_width = if was_kept { take_width(&mut column_type) } else { None };
         bound.push(BoundColumn {
             name,
-            result: ResultType::column(column_type, column.result.nullable),
+            result: ResultType { column_type, ..column.result },
             invisible: false,
             origin: Some(origin),
             source: column.source,
