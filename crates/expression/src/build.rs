@@ -2,7 +2,7 @@
 //! operands, gives text operands a common collation and folds constants where that is safe.
 
 use crate::builtin::{self, Derivation, FunctionDefinition};
-use crate::choice::{choose_numbers, hides_number};
+use crate::choice::{ask_variable, choose_numbers, hides_number};
 use crate::common_type::common_type;
 use crate::context::EvaluationContext;
 use crate::convert;
@@ -126,9 +126,12 @@ impl Expression {
             facts.sql_mode,
             facts.division_precision_increment,
         );
-        if mode == ArithmeticMode::Double {
-            choose_numbers(&mut left, &ResultType::double());
-            choose_numbers(&mut right, &ResultType::double());
+        for operand in [&mut left, &mut right] {
+            match mode {
+                ArithmeticMode::Integer => {}
+                ArithmeticMode::Decimal => ask_variable(operand, &ResultType::longest_decimal()),
+                ArithmeticMode::Double => choose_numbers(operand, &ResultType::double()),
+            }
         }
         let operation = Arithmetic { operator, mode, left, right };
         Ok(new(ExpressionKind::Arithmetic(Box::new(operation)), result))
@@ -165,7 +168,9 @@ impl Expression {
             _ => {}
         }
         let result = derive_negation(&operand.result);
-        choose_numbers(&mut operand, &ResultType::double());
+        if operand.result.class() == TypeClass::Text {
+            choose_numbers(&mut operand, &ResultType::double());
+        }
         Ok(new(ExpressionKind::Negate(Box::new(operand)), result))
     }
 

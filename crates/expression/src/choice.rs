@@ -1,5 +1,6 @@
 //! CASE and IF where a number or a truth is wanted of them: it is that of the chosen branch, not of the branch's text, although
 //! the whole is a text. Main functions: [`choose_numbers`] when an expression is built, [`Expression::chosen`] for a row.
+//! A user variable gives what is wanted of what it holds, too, although it has the type of what it held before.
 
 use crate::context::EvaluationContext;
 use crate::convert;
@@ -44,8 +45,19 @@ pub(crate) fn hides_number(expression: &Expression, context: &mut dyn Evaluation
     matches!(chosen, Ok(Some(chosen)) if !is_text(&chosen.result))
 }
 
-/// Lets a CASE or IF that is a text give numbers of that type instead.
+/// Lets a user variable that was another number give numbers of that type instead.
+pub(crate) fn ask_variable(expression: &mut Expression, number: &ResultType) {
+    use TypeClass::{Decimal, Double, Integer};
+    if matches!(expression.kind, ExpressionKind::UserVariable(_))
+        && matches!(expression.result.class(), Integer | Decimal | Double)
+    {
+        expression.result = ResultType { nullable: expression.result.nullable, ..number.clone() };
+    }
+}
+
+/// The same for a CASE or IF that is a text as well.
 pub(crate) fn choose_numbers(expression: &mut Expression, number: &ResultType) {
+    ask_variable(expression, number);
     if expression.result.class() != TypeClass::Text {
         return;
     }

@@ -1,7 +1,7 @@
 //! Conversion of values between types while expressions run, with MySQL's warnings (1292) for what does not fit.
 //! None stands for NULL. Storing into columns is `values::store`'s business; here only operands are converted.
 
-use crate::context::EvaluationContext;
+use crate::context::{EvaluationContext, TypedValue};
 use crate::facts::{SqlMode, StatementFacts};
 use crate::operand::Operand;
 use crate::operators::CastFailure;
@@ -622,6 +622,25 @@ pub fn chosen(
         // A column's year has four digits still.
         _ if from.kind == TypeKind::Year && target.kind == TypeKind::Year => Ok(value.into_value()),
         _ => to_type(value, from, target, context),
+/// The value of a user variable as one of a type that it may have had before, without warnings: a number is cut to an
+/// integer as C does it, an exact one is rounded.
+pub fn held(found: TypedValue, target: &ColumnType, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
+    let from = &found.column_type;
+    let (held, wanted) = (class_of(from.kind), class_of(target.kind));
+    match found.value {
+        Value::Double(number) if wanted == TypeClass::Integer && !target.unsigned => {
+            Ok(Value::Int(number as i64))
+        }
+        value @ Value::Bytes(_) if held != wanted => {
+            let before = context.diagnostics().clone();
+            let converted = chosen(Operand::Owned(value), from, target, context);
+            *context.diagnostics() = before;
+            converted
+        }
+        value => chosen(Operand::Owned(value), from, target, context),
+    }
+}
+
     }
 }
 

@@ -175,8 +175,7 @@ impl Expression {
         match &self.kind {
             ExpressionKind::UserVariable(name) => {
                 let Some(found) = context.session().user_variable(name) else { return Ok(Value::Null) };
-                let value = Operand::Owned(found.value);
-                convert::chosen(value, &found.column_type, &self.result.column_type, context)
+                convert::held(found, &self.result.column_type, context)
             }
             ExpressionKind::AssignUserVariable(name, operand) => {
                 let mut value = operand.evaluate(row, context)?;

@@ -128,6 +128,11 @@ impl ResultType {
         ResultType::numeric(column_type)
     }
 
+    /// The DECIMAL with most digits.
+    pub fn longest_decimal() -> ResultType {
+        ResultType::decimal(65, 30)
+    }
+
     /// DOUBLE.
     pub fn double() -> ResultType {
         ResultType::numeric(ColumnType { length: Some(DOUBLE_LENGTH), ..ColumnType::new(TypeKind::Double) })

@@ -67,8 +67,12 @@ impl SessionState {
         self.user_variables.set(name, value)
     }
 
-    /// A value as a user variable holds it: a date, a time and a member of an ENUM or SET as text.
-    fn as_variable(&self, typed: TypedValue) -> TypedValue {
+    /// A value as a user variable holds it: a date, a time and a member of an ENUM or SET as text. The bytes of a literal
+    /// such as `x'41'` are no number any more.
+    fn as_variable(&self, mut typed: TypedValue) -> TypedValue {
+        if typed.column_type.is_number_bytes() {
+            typed.column_type.decimals = None;
+        }
         let kind = typed.column_type.kind;
         if !kind.is_temporal() && !kind.has_members() || matches!(typed.value, Value::Null) {
             return typed;

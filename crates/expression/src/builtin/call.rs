@@ -4,7 +4,7 @@ use crate::context::{CallState, EvaluationContext, LONG_BYTES, waiting_bytes};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::operand::Operand;
 use crate::result_type::{ResultType, TypeClass};
-use crate::tree::{Expression, FunctionCall};
+use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
 use functions::Interrupt;
@@ -191,8 +191,17 @@ impl<'a> Call<'a> {
         Ok(match operand {
             Operand::Borrowed(ValueRef::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
             Operand::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
-            other => convert::to_text(other.as_ref(), column_type, self.context)
-                .map(|text| Cow::Owned(text.into_owned())),
+            other => {
+                // A variable that was a number and is a text now gives that.
+                if let ExpressionKind::UserVariable(name) = &self.expression(index).kind
+                    && let Some(Value::Bytes(text)) =
+                        self.context.session().user_variable(name).map(|found| found.value)
+                {
+                    return Ok(Some(Cow::Owned(text)));
+                }
+                convert::to_text(other.as_ref(), column_type, self.context)
+                    .map(|text| Cow::Owned(text.into_owned()))
+            }
         })
     }
 

@@ -6,7 +6,7 @@ use super::cast::{Cast, CastFailure};
 use super::comparison::{ComparisonMode, is_column_with_constant};
 use super::stored_constant::{adapt_stored, adapt_year_parameter};
 use crate::build::BuildFacts;
-use crate::choice::choose_numbers;
+use crate::choice::{ask_variable, choose_numbers};
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
 use crate::result_type::{ResultType, TypeClass};
@@ -55,9 +55,12 @@ pub fn prepare_equal_values(
         true => ComparisonMode::choose(left, right),
         false => parameter_mode(left, right),
     };
-    if mode == ComparisonMode::Double {
-        choose_numbers(left, &ResultType::double());
-        choose_numbers(right, &ResultType::double());
+    for side in [&mut *left, &mut *right] {
+        match mode {
+            ComparisonMode::Double => choose_numbers(side, &ResultType::double()),
+            ComparisonMode::Decimal => ask_variable(side, &ResultType::longest_decimal()),
+            _ => {}
+        }
     }
     if !matches!(mode, ComparisonMode::Text(_)) {
         return Ok(mode);
@@ -152,6 +155,9 @@ pub fn prepare_range(
         return one(ComparisonMode::Integer);
     }
     if all(&[Integer, Decimal]) {
+        for part in [operand, low, high] {
+            ask_variable(part, &ResultType::longest_decimal());
+        }
         return one(ComparisonMode::Decimal);
     }
     for part in [operand, low, high] {
