@@ -530,15 +530,29 @@ pub fn to_type(
         },
         TypeClass::DateTime => {
             let Some(found) = to_datetime(seen, from, context)? else { return Ok(Value::Null) };
-            let digits = target.decimals.unwrap_or(6);
-            Ok(found.rounded(digits).map_or(Value::Null, Value::DateTime))
+            Ok(moment_of_digits(found, target, context).map_or(Value::Null, Value::DateTime))
         }
         TypeClass::Time => {
             let digits = target.decimals.unwrap_or(6);
-            Ok(to_time(seen, from, context)?.map_or(Value::Null, |time| Value::Time(time.rounded(digits))))
+            let adjust = if cuts_fractions(context) { Time::truncated } else { Time::rounded };
+            Ok(to_time(seen, from, context)?.map_or(Value::Null, |time| Value::Time(adjust(time, digits))))
         }
         TypeClass::Text => text_of_type(value, from, target, context),
     }
+}
+
+fn cuts_fractions(context: &dyn EvaluationContext) -> bool {
+    context.facts().sql_mode.contains(SqlMode::TIME_TRUNCATE_FRACTIONAL)
+}
+
+/// A moment with the fractional digits of its type, rounded or cut as sql_mode says; None beyond the year 9999.
+pub(crate) fn moment_of_digits(
+    moment: DateTime,
+    target: &ColumnType,
+    context: &dyn EvaluationContext,
+) -> Option<DateTime> {
+    let digits = target.decimals.unwrap_or(6);
+    if cuts_fractions(context) { Some(moment.truncated(digits)) } else { moment.rounded(digits) }
 }
 
 fn integer_of_type(
@@ -608,20 +622,6 @@ pub fn text_of_set(mut bytes: Vec<u8>, from: CollationId, to: CollationId) -> Sq
     Ok(converted.text)
 }
 
-/// The value that IF and CASE choose, or that a variable has, as a value of their type; an exact number keeps its own decimals.
-pub fn chosen(
-    value: Operand<'_>,
-    from: &ColumnType,
-    target: &ColumnType,
-    context: &mut dyn EvaluationContext,
-) -> SqlResult<Value> {
-    match class_of(target.kind) {
-        TypeClass::Decimal => {
-            Ok(to_decimal(value.as_ref(), from, context)?.map_or(Value::Null, Value::Decimal))
-        }
-        // A column's year has four digits still.
-        _ if from.kind == TypeKind::Year && target.kind == TypeKind::Year => Ok(value.into_value()),
-        _ => to_type(value, from, target, context),
 /// The value of a user variable as one of a type that it may have had before, without warnings: a number is cut to an
 /// integer as C does it, an exact one is rounded.
 pub fn held(found: TypedValue, target: &ColumnType, context: &mut dyn EvaluationContext) -> SqlResult<Value> {
@@ -641,6 +641,20 @@ pub fn held(found: TypedValue, target: &ColumnType, context: &mut dyn Evaluation
     }
 }
 
+/// The value that IF and CASE choose, or that a variable has, as a value of their type; an exact number keeps its own decimals.
+pub fn chosen(
+    value: Operand<'_>,
+    from: &ColumnType,
+    target: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Value> {
+    match class_of(target.kind) {
+        TypeClass::Decimal => {
+            Ok(to_decimal(value.as_ref(), from, context)?.map_or(Value::Null, Value::Decimal))
+        }
+        // A column's year has four digits still.
+        _ if from.kind == TypeKind::Year && target.kind == TypeKind::Year => Ok(value.into_value()),
+        _ => to_type(value, from, target, context),
     }
 }
 

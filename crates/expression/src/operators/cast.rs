@@ -281,7 +281,7 @@ fn cast_moment(
     if is_date {
         return Ok(Value::Date(moment.date));
     }
-    Ok(moment.rounded(target.decimals.unwrap_or(6)).map_or(Value::Null, Value::DateTime))
+    Ok(convert::moment_of_digits(moment, target, context).map_or(Value::Null, Value::DateTime))
 }
 
 /// CAST(.. AS YEAR): of dates their year, of times that of the day they reach from today on; numbers below 100 are of 1970 to 2069, but the number 0
