@@ -125,10 +125,11 @@ impl<'p> RecursiveRun<'p> {
             if recursion.rows.len() == round.row() || recursion.rows.len() >= rows_max {
                 break;
             }
+            // The round that finds nothing counts, too.
+            depth += 1;
             if depth > depth_max {
                 return Err(sql_error!(ER_CTE_MAX_RECURSION_DEPTH, depth));
             }
-            depth += 1;
             recursion.round_end = recursion.rows.len();
             recursion.round = round.fork();
             round.move_to_end(&recursion.rows);
