@@ -16,6 +16,8 @@ pub(crate) enum Deprecation {
     CalcFoundRows,
     /// FOUND_ROWS().
     FoundRows,
+    /// SQL_NO_CACHE.
+    NoCache,
     /// NATIONAL, NCHAR, NVARCHAR and N'..'.
     National,
     /// The character set `utf8`.
@@ -44,6 +46,9 @@ impl Deprecation {
             Deprecation::FoundRows => replaced(
                 "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.",
             ),
+            Deprecation::NoCache => {
+                sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "SQL_NO_CACHE")
+            }
             Deprecation::National => sql_error!(ER_DEPRECATED_NATIONAL),
             Deprecation::Utf8 => sql_error!(ER_DEPRECATED_UTF8_ALIAS),
         }

@@ -17,7 +17,32 @@ pub(crate) fn show(session: &mut Session, show: &Show, channel: &mut dyn ClientC
         _ => (0, u64::MAX),
     };
     let (listing, filter) = showing(session, limit).listing(show)?;
-    send_listing(session, listing, &filter, channel)
+    let found_rows = session.state.numbers.found_rows;
+    send_listing(session, listing, &filter, channel)?;
+    if is_no_query(show) {
+        session.state.numbers.found_rows = found_rows;
+    }
+    Ok(())
+}
+
+/// What MySQL does not answer by a query over information_schema: it leaves FOUND_ROWS() as it was.
+fn is_no_query(show: &Show) -> bool {
+    matches!(
+        show,
+        Show::Warnings { .. }
+            | Show::Errors { .. }
+            | Show::CreateTable(_)
+            | Show::CreateView(_)
+            | Show::CreateDatabase { .. }
+            | Show::CreateUser(_)
+            | Show::CreateProgram { .. }
+            | Show::Engine { .. }
+            | Show::Privileges
+            | Show::Processlist { .. }
+            | Show::Grants { .. }
+            | Show::Replicas
+            | Show::Profiles
+    )
 }
 
 /// DESCRIBE table [column or pattern].
@@ -77,5 +102,6 @@ fn send_listing(
             listing.rows = session.collect(&overlay_query(condition), Some(listing.overlay()))?.1;
         }
     }
+    session.state.numbers.found_rows = listing.rows.len() as u64;
     session.send_rows(&listing.columns, &listing.rows, sink)
 }

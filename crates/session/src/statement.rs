@@ -280,7 +280,6 @@ impl Session {
             sink.row(RowRef::Values(row))?;
         }
         self.state.numbers.row_count = -1;
-        self.state.numbers.found_rows = rows.len() as u64;
         let end = self.statement_end(0, 0, String::new());
         sink.end_rows(&end)
     }

@@ -68,7 +68,10 @@ fn select_options(parser: &mut Parser, options: &mut SelectOptions) -> SqlResult
             K::SqlSmallResult => options.small_result = true,
             K::SqlBigResult => options.big_result = true,
             K::SqlBufferResult => options.buffer_result = true,
-            K::SqlNoCache => options.no_cache = true,
+            K::SqlNoCache => {
+                parser.deprecate(Deprecation::NoCache);
+                options.no_cache = true;
+            }
             K::SqlCalcFoundRows => {
                 parser.deprecate(Deprecation::CalcFoundRows);
                 options.calc_found_rows = true;
