@@ -19,6 +19,7 @@ use parser::ast;
 use plan::Rule;
 use plan::physical::{QueryPlan, RowLimit, RowLock, SortKey};
 use std::sync::Arc;
+use values::print::quoted;
 
 /// What stands around a SELECT and belongs to it.
 pub(crate) struct Surroundings<'q> {
@@ -201,6 +202,7 @@ impl Binder<'_> {
     }
 
     fn lock_tables(&mut self, locking: &[ast::LockingClause]) -> SqlResult<()> {
+        let mut locked: Vec<String> = Vec::new();
         for clause in locking {
             let wait = match clause.wait {
                 ast::LockWait::Wait => WaitPolicy::Wait,
@@ -211,11 +213,7 @@ impl Binder<'_> {
                 ast::LockStrength::Share => RowLock::Shared(wait),
                 ast::LockStrength::Update => RowLock::Exclusive(wait),
             };
-            for name in &clause.tables {
-                if !self.block().tables.iter().any(|table| table.alias == name.name) {
-                    return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, name));
-                }
-            }
+            self.claim_locked(clause, &mut locked)?;
             let chosen = |table: &BoundTable| {
                 clause.tables.is_empty() || clause.tables.iter().any(|name| name.name == table.alias)
             };
@@ -233,6 +231,33 @@ impl Binder<'_> {
             for table in self.block().tables.iter_mut().filter(|table| locks && chosen(table)) {
                 table.lock = lock;
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the tables of a locking clause to those that clauses have named. Errors 3568 and 3569, for a table of none or
+    /// of two of them.
+    fn claim_locked(&mut self, clause: &ast::LockingClause, locked: &mut Vec<String>) -> SqlResult<()> {
+        let tables = &self.block().tables;
+        for name in &clause.tables {
+            let shown = || match &name.schema {
+                Some(schema) => format!("{}.{}", quoted(schema), quoted(&name.name)),
+                None => quoted(&name.name),
+            };
+            let is_of_schema = |table: &BoundTable| name.schema.is_none() || table.schema == name.schema;
+            if !tables.iter().any(|table| table.alias == name.name && is_of_schema(table)) {
+                return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, shown()));
+            }
+            if locked.contains(&name.name) {
+                return Err(sql_error!(ER_DUPLICATE_TABLE_LOCK, shown()));
+            }
+            locked.push(name.name.clone());
+        }
+        for table in tables.iter().filter(|_| clause.tables.is_empty()) {
+            if locked.contains(&table.alias) {
+                return Err(sql_error!(ER_DUPLICATE_TABLE_LOCK, table.alias));
+            }
+            locked.push(table.alias.clone());
         }
         Ok(())
     }
