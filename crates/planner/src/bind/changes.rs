@@ -1,7 +1,7 @@
 //! What a statement changes, as far as its queries must know. Main type: [`Changes`].
 
 use engine::Table;
-use errors::SqlError;
+use errors::{SqlError, sql_error};
 use optimizer::BoundTable;
 use stdx::ids::TableId;
 
@@ -10,6 +10,8 @@ use stdx::ids::TableId;
 pub(crate) struct Changes {
     /// Tables that the statement changes: its subqueries may not read them.
     pub tables: Vec<ChangedTable>,
+    /// Base tables that subqueries in ON read: they are bound before it is known what the statement changes.
+    pub read_before: Vec<TableId>,
     /// For INSERT .. SELECT .. ON DUPLICATE KEY UPDATE.
     pub source: SelectSource,
     /// The error of a statement that reads a table in a subquery whose rows it changes. It comes after all others that
@@ -40,6 +42,21 @@ pub(crate) struct SelectSource {
     pub visible: Vec<(usize, usize)>,
     /// Columns of its tables that it hands on behind its result columns.
     pub handed_on: Vec<(usize, usize)>,
+}
+
+impl Changes {
+    /// From here on no subquery may read that table.
+    pub fn add(&mut self, table: ChangedTable) {
+        if self.read_before.contains(&table.id) {
+            self.refuse(&table.name);
+        }
+        self.tables.push(table);
+    }
+
+    /// Error 1093 at the end of binding.
+    pub fn refuse(&mut self, name: &str) {
+        self.conflict.get_or_insert(sql_error!(ER_UPDATE_TABLE_USED, name));
+    }
 }
 
 impl ChangedTable {

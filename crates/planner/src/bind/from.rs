@@ -222,7 +222,10 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
         let is_it =
             |changed: &&ChangedTable| changed.id == table.id() && (!changed.by_name || changed.name == alias);
         if let Some(changed) = binder.changes.tables.iter().find(is_it) {
-            binder.changes.conflict.get_or_insert(sql_error!(ER_UPDATE_TABLE_USED, changed.name));
+            let name = changed.name.clone();
+            binder.changes.refuse(&name);
+        } else if binder.blocks.len() > 1 {
+            binder.changes.read_before.push(table.id());
         }
         let mut hints = index_hints::checked(&factor.index_hints, table.definition(), &alias)?;
         // Those of the comment go before those of FROM.

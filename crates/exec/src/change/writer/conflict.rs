@@ -58,7 +58,7 @@ impl Writer<'_> {
             return Ok(());
         }
         self.counts.affected += 1 + replaced;
-        self.counts.duplicates += u64::from(replaced > 0);
+        self.counts.duplicates += replaced;
         self.ids.stored(table, run)
     }
 

@@ -47,7 +47,7 @@ fn change(binder: &mut Binder<'_>, number: usize) {
     if let Source::Base(table) = &binder.block().tables[number].source {
         let id = table.id();
         let name = binder.block().tables[number].alias.clone();
-        binder.changes.tables.push(ChangedTable { id, name, by_name: false });
+        binder.changes.add(ChangedTable { id, name, by_name: false });
     }
 }
 
