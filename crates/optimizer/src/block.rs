@@ -188,6 +188,8 @@ pub struct Block {
     /// Values of the enclosing row that this block reads.
     pub outer: Vec<Expression>,
     /// The clause that is being bound.
+    /// How many of the first tables no name finds: while ON is bound, those that stand before its join.
+    pub unseen: usize,
     pub clause: Clause,
     /// Aggregates, once over groups: their slots follow those of the group keys.
     pub aggregates: Vec<AggregateCall>,

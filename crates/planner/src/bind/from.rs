@@ -83,6 +83,7 @@ fn table_reference(binder: &mut Binder<'_>, item: &ast::TableReference) -> SqlRe
 }
 
 fn bind_join(binder: &mut Binder<'_>, join: &ast::Join) -> SqlResult<(JoinTree, Visible)> {
+    let first_table = binder.block().tables.len();
     let (left, left_visible) = table_reference(binder, &join.left)?;
     let (right, right_visible) = table_reference(binder, &join.right)?;
     let flipped = join.kind == ast::JoinKind::Right;
@@ -94,7 +95,7 @@ fn bind_join(binder: &mut Binder<'_>, join: &ast::Join) -> SqlResult<(JoinTree, 
             ast::JoinCondition::Using(names) => using(binder, names, &left_visible, &right_visible, flipped)?,
             ast::JoinCondition::On(condition) => {
                 let visible: Visible = left_visible.iter().chain(&right_visible).copied().collect();
-                (on_condition(binder, condition, &visible)?, visible)
+                (on_condition(binder, condition, &visible, first_table)?, visible)
             }
             ast::JoinCondition::None => {
                 (Vec::new(), left_visible.iter().chain(&right_visible).copied().collect())
@@ -136,19 +137,22 @@ fn refuse_recursion_in(binder: &mut Binder<'_>, tree: &JoinTree) -> SqlResult<()
     Err(sql_error!(ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER, name))
 }
 
-/// ON sees the tables of its join (and outer queries), not those that follow.
+/// ON sees the tables of its join (and outer queries), not those that follow, nor those before `first_table`.
 fn on_condition(
     binder: &mut Binder<'_>,
     condition: &ast::Expression,
     visible: &Visible,
+    first_table: usize,
 ) -> SqlResult<Vec<Expression>> {
     let block = binder.block();
     let saved = std::mem::replace(&mut block.visible, visible.clone());
     let clause = std::mem::replace(&mut block.clause, Clause::On);
+    let unseen = std::mem::replace(&mut block.unseen, first_table);
     let bound = binder.scalar_as(condition, Wanted::integer());
     let block = binder.block();
     block.visible = saved;
     block.clause = clause;
+    block.unseen = unseen;
     Ok(conjuncts(bound?))
 }
 
