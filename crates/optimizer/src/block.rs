@@ -113,6 +113,11 @@ pub struct BoundTable {
 }
 
 impl BoundTable {
+    /// Whether it is a query in FROM that reads values of rows around the query that reads it.
+    pub fn reads_outer_values(&self) -> bool {
+        matches!(&self.source, Source::Derived(Derived::Planned(plan), _) if !plan.outer.is_empty())
+    }
+
     /// The columns that are used: (column, slot).
     pub fn used_columns(&self) -> Vec<(usize, usize)> {
         let slots = self.slots.iter().enumerate();
@@ -183,13 +188,13 @@ pub struct Block {
     pub joined_tables: usize,
     /// Columns that `*` stands for and that unqualified names find: (table, column).
     pub visible: Vec<(usize, usize)>,
+    /// How many of the first tables no name finds: while ON is bound, those that stand before its join.
+    pub unseen: usize,
     /// Which table and column each slot holds; the clustered key is column `usize::MAX`.
     pub slots: Vec<(usize, usize)>,
     /// Values of the enclosing row that this block reads.
     pub outer: Vec<Expression>,
     /// The clause that is being bound.
-    /// How many of the first tables no name finds: while ON is bound, those that stand before its join.
-    pub unseen: usize,
     pub clause: Clause,
     /// Aggregates, once over groups: their slots follow those of the group keys.
     pub aggregates: Vec<AggregateCall>,

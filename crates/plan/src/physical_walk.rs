@@ -2,6 +2,7 @@
 
 use crate::physical::{AccessPath, KeyCondition, Node, RowLimit, TableAccess, VirtualAccess};
 use expression::{Expression, ExpressionKind};
+use std::sync::Arc;
 
 /// Moves the outer references of a tree by so many places.
 pub fn shift_outer_references(mut node: Node, by: usize) -> Node {
@@ -44,14 +45,20 @@ fn row_limit(limit: &mut RowLimit, visit: &mut dyn FnMut(&mut Expression)) {
     limit.count.iter_mut().chain(&mut limit.offset).for_each(visit);
 }
 
-/// Calls `visit` for every expression of a tree; subqueries in FROM have no outer references of their own.
+/// Calls `visit` for every expression of a tree. Of queries in FROM only those that read outer values are looked at: their
+/// references are numbered as those of the query that reads them.
 pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expression)) {
     match node {
         Node::Nothing | Node::OneRow { .. } | Node::RecursiveInput { .. } => {}
         Node::Values { rows } => rows.iter_mut().for_each(|row| each(row, visit)),
         Node::Table(access) | Node::Count(access) => table(access, visit),
         Node::Virtual(access) => virtual_table(access, visit),
-        Node::Derived(access) => each(&mut access.conditions, visit),
+        Node::Derived(access) => {
+            each(&mut access.conditions, visit);
+            if !access.query.outer.is_empty() {
+                for_each_expression(&mut Arc::make_mut(&mut access.query).root, visit);
+            }
+        }
         Node::NestedLoop(join) => {
             for_each_expression(&mut join.outer, visit);
             table(&mut join.inner, visit);

@@ -9,7 +9,7 @@ use crate::rewrite::{
 };
 use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
-use optimizer::{Block, Derived, JoinTree, LogicalSelect, OpenSelect, Source};
+use optimizer::{Block, BoundTable, Derived, JoinTree, LogicalSelect, OpenSelect, Source};
 use plan::Rule;
 use plan::physical::{ExplainRow, QueryPlan};
 use std::sync::Arc;
@@ -30,6 +30,7 @@ pub(crate) fn plan_asked(
     plan_select_and(binder, open, &|block, select| {
         let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
         let is_taken = is_joinable(select) || wanted == SubqueryUse::In && groups_silently(select, block);
+        let is_taken = is_taken && !block.tables.iter().any(BoundTable::reads_outer_values);
         is_taken.then(|| Arc::new(copy()))
     })
 }

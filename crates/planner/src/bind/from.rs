@@ -48,7 +48,7 @@ fn table_reference(binder: &mut Binder<'_>, item: &ast::TableReference) -> SqlRe
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LATERAL"));
             }
             let assigns = std::mem::take(&mut binder.nature.assigns);
-            let plan = binder.detached_query(query, "DERIVED")?;
+            let plan = binder.query_in_from(query, "DERIVED")?;
             let number = binder.block_number;
             if std::mem::replace(&mut binder.nature.assigns, assigns) {
                 binder.nature.assigning.push(number);

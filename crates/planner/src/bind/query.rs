@@ -22,17 +22,46 @@ impl Binder<'_> {
         self.query(query, select_type)
     }
 
-    /// A query in FROM: it sees nothing of the enclosing blocks.
+    /// A query in FROM: it sees the blocks around the one that reads it, but not that one's other tables.
+    pub fn query_in_from(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
+        let reader = self.blocks.last().map_or(0, |block| block.number);
+        let block = self.blocks.pop();
+        let derived = self.kept_apart(query, select_type, reader);
+        self.blocks.extend(block);
+        match derived? {
+            Derived::Planned(plan) if !plan.outer.is_empty() => {
+                let mut plan = Arc::unwrap_or_clone(plan);
+                let root = std::mem::replace(&mut plan.root, Node::Nothing);
+                plan.root = shift_outer(root, plan.outer.clone(), &mut self.block().outer);
+                Ok(Derived::Planned(Arc::new(plan)))
+            }
+            derived => Ok(derived),
+        }
+    }
+
+    /// A view or common table: it sees nothing of the enclosing blocks.
     pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
-        let first = self.block_number + 1;
         let saved = std::mem::take(&mut self.blocks);
-        // Its rows are kept before the statement changes any.
+        let derived = self.kept_apart(query, select_type, reader);
+        self.blocks = saved;
+        derived
+    }
+
+    /// A query whose rows are kept before the statement changes any. `reader`: the number of the block that reads it.
+    fn kept_apart(
+        &mut self,
+        query: &ast::Query,
+        select_type: &'static str,
+        reader: u32,
+    ) -> SqlResult<Derived> {
+        let first = self.block_number + 1;
         let changed = std::mem::take(&mut self.changes.tables);
+        let read_before = std::mem::take(&mut self.changes.read_before);
         let derived = self.derived_query(query, select_type);
         self.subqueries.early.add_derived(reader, (first, self.block_number));
         self.changes.tables = changed;
-        self.blocks = saved;
+        self.changes.read_before = read_before;
         derived
     }
 
