@@ -99,21 +99,12 @@ impl<'r, 's> Run<'r, 's> {
         batch
     }
 
-    /// Counts memory that the statement holds until it ends; error 1114 beyond the limit.
-    pub fn charge(&mut self, bytes: usize) -> SqlResult<()> {
-        let held = match &mut self.charged {
-            Some(held) => held,
-            None => {
-                let held = self.hold();
-                self.charged.insert(held)
-            }
-        };
-        held.grow(bytes as u64)
-    }
-
-    /// Bytes that may still be charged.
-    pub fn memory_left(&self) -> usize {
-        usize::try_from(self.workspace().bytes_left()).unwrap_or(usize::MAX)
+    /// Takes over memory that is held until the end of the statement.
+    pub fn keep(&mut self, held: Held) {
+        match &mut self.charged {
+            Some(all) => all.absorb(held),
+            None => self.charged = Some(held),
+        }
     }
 
     /// The statement's memory and temporary files.

@@ -53,6 +53,9 @@ fn world(folder: &Folder) -> World {
             assert!(world.run(&format!("INSERT INTO {name} VALUES {}", tuples.join(","))).is_empty());
         }
     }
+    // An integer without an index.
+    world.run("CREATE TABLE u (id INT NOT NULL, m INT, w VARCHAR(200), PRIMARY KEY (id))");
+    assert!(world.run("INSERT INTO u SELECT id, id * 7, w FROM t").is_empty());
     world.settings.recursion_depth_max = 100_000;
     world
 }
@@ -62,6 +65,8 @@ const SPILLING: &[&str] = &[
     "SELECT * FROM t ORDER BY w DESC, id",
     "SELECT DISTINCT w FROM t",
     "SELECT w, COUNT(*), MAX(id) FROM t GROUP BY w",
+    "SELECT m, MIN(w), MAX(w) FROM u GROUP BY m",
+    "SELECT u.m, MAX(u.w) FROM u JOIN s ON u.m = s.id GROUP BY u.m",
     "SELECT n % 3, COUNT(DISTINCT w) FROM t GROUP BY n % 3",
     "SELECT id, GROUP_CONCAT(w) FROM t GROUP BY id",
     "SELECT w FROM t UNION SELECT w FROM s",
@@ -140,6 +145,50 @@ fn what_statements_hold_does_not_grow_with_their_rows() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// Long values of groups leave their table in batches that are bounded by bytes; where groups are kept, so are their values.
+#[test]
+fn groups_with_long_values_are_put_out_or_spilled() {
+    let folder = Folder::new("long");
+    let mut world = world(&folder);
+    world.run("CREATE TABLE l (id INT NOT NULL, m INT, v LONGBLOB, PRIMARY KEY (id))");
+    for id in 0..64 {
+        assert!(
+            world
+                .run(&format!("INSERT INTO l VALUES ({id}, {id}, REPEAT('{}', 524288))", id % 10))
+                .is_empty()
+        );
+    }
+    limit(&mut world);
+    world.settings.memory_bytes_max = 4 << 20;
+    world.channel.sends = true;
+    for sql in [
+        "SELECT id, MAX(v) FROM l GROUP BY id",
+        "SELECT id, v, COUNT(*) FROM l GROUP BY id, v",
+        "SELECT m, MAX(v) FROM l GROUP BY m",
+        "SELECT m, LENGTH(MIN(v)) FROM l GROUP BY m",
+    ] {
+        let held = bytes_held_by(|| assert!(world.run(sql).is_empty(), "{sql}"));
+        assert!(held < 16 << 20, "{sql}: {held}");
+    }
+}
+
+/// What is kept of rows without groups does not depend on how many rows may be kept.
+#[test]
+fn totals_count_all_rows_in_the_least_memory() {
+    let folder = Folder::new("totals");
+    let mut world = world(&folder);
+    let many = "SELECT COUNT(*), COUNT(n), SUM(n), AVG(n), MIN(n), MAX(n), SUM(id), AVG(id), MIN(id), MAX(id), COUNT(id), \
+                COUNT(w), MIN(w), MAX(w) FROM t";
+    let joined = many.replace("(n)", "(t.n)").replace("(id)", "(t.id)").replace("(w)", "(t.w)")
+        + " JOIN s ON t.n = s.id";
+    for sql in [many, &joined] {
+        world.settings.kept_bytes_max = 16 << 20;
+        let expected = world.run(sql);
+        world.settings.kept_bytes_max = 1024;
+        assert_eq!(world.run(sql), expected);
+    }
+}
+
 /// Statements take from what the server has for all: who finds nothing left goes to disk early, or fails.
 #[test]
 fn statements_share_what_the_server_has() {
@@ -151,6 +200,9 @@ fn statements_share_what_the_server_has() {
     world.server_memory.set_bytes_max(1 << 20);
     assert!(world.run(sorted) == expected);
     assert!(world.spilled.merge_passes > 0 && world.spilled.files > 0, "{:?}", world.spilled);
+    let grouped = "SELECT m, COUNT(*) FROM u GROUP BY m";
+    assert_eq!(world.run(grouped).len(), ROWS);
+    assert!(world.spilled.disk_tables > 0, "{:?}", world.spilled);
     let failed = world.run("SELECT GROUP_CONCAT(w) FROM t");
     assert!(failed.len() == 1 && failed[0].contains("1114"), "{failed:?}");
     assert_eq!(world.server_memory.reserved_bytes(), 0);

@@ -165,6 +165,11 @@ impl Held {
         self.bytes += bytes;
     }
 
+    /// Takes over what another one of the same statement holds.
+    pub fn absorb(&mut self, mut other: Held) {
+        self.bytes += std::mem::take(&mut other.bytes);
+    }
+
     /// Gives all back but that many bytes.
     pub fn shrink_to(&mut self, bytes: u64) {
         let freed = self.bytes.saturating_sub(bytes);

@@ -237,13 +237,16 @@ impl<'p> Grouping<'p> {
             + key.len()
             + AGGREGATE_BYTES * self.step.aggregates.len()
             + GROUP_BYTES;
-        if !self.step.keys.is_empty() && !self.has_room(bytes as u64, run) {
+        let has_keys = !self.step.keys.is_empty();
+        if has_keys && !(self.has_room(bytes as u64, run) && self.held.try_grow(bytes as u64)) {
             let settings = &run.statement.settings;
             self.outside = Some(Sorter::new(run.workspace().clone(), settings.kept_bytes_max, None));
             run.workspace().count(|counts| counts.disk_tables += 1);
             return Ok(None);
         }
-        self.held.grow_anyway(bytes as u64);
+        if !has_keys {
+            self.held.grow_anyway(bytes as u64);
+        }
         self.by_key.insert(key);
         self.groups.push(Group::new(self.step, keys.to_values(), kept, self.rows));
         Ok(Some(self.groups.len() - 1))

@@ -26,6 +26,9 @@ use totals::{DirectTotal, TotalState};
 use values::Value;
 use values::row::{IntegerColumn, RowView};
 
+/// What groups hold is taken from the statement's memory in steps of so many bytes.
+const STEP_BYTES: u64 = 32 << 10;
+
 /// How rows of one table are grouped and counted.
 struct Shape<'p> {
     key: Option<DirectKey<'p>>,
@@ -136,7 +139,7 @@ impl<'p> Shape<'p> {
         let mut states = vec![TotalState::default(); totals.len() * groups.len()];
         let group_bytes = totals.len() * size_of::<TotalState>();
         let kept_bytes_max = usize::try_from(run.statement.settings.kept_bytes_max).unwrap_or(usize::MAX);
-        let bytes_max = run.memory_left().min(kept_bytes_max);
+        let (mut kept, mut text_bytes, mut fits) = (run.hold(), 0, true);
         let (began, mut joined) = (run.began(), 0u64);
         scan.for_each(run, &mut |row, view| {
             let times = match &counts {
@@ -147,17 +150,18 @@ impl<'p> Shape<'p> {
                 },
             };
             joined += u64::from(times);
-            add(&mut groups, &totals, &mut states, row, view, times);
-            groups.bytes() + groups.len() * group_bytes <= bytes_max
+            text_bytes += add(&mut groups, &totals, &mut states, row, view, times);
+            let bytes = groups.bytes() + groups.len() * group_bytes + text_bytes;
+            fits = bytes <= kept_bytes_max && reach(&mut kept, bytes);
+            fits
         })?;
         if let Node::HashJoin(_) = &step.input {
             run.gave(StepId::output(&step.input), joined, began, &mut Loop::default());
         }
-        let bytes = groups.bytes() + groups.len() * group_bytes;
-        if bytes > bytes_max && groups.len() > 1 {
+        if !fits {
             return Ok(None);
         }
-        run.charge(bytes)?;
+        run.keep(kept);
         let mut states = states.into_iter();
         let mut rows = Vec::with_capacity(groups.len());
         let keys = step.keys.len();
@@ -172,6 +176,20 @@ impl<'p> Shape<'p> {
     }
 }
 
+/// Holds so many bytes in all, by steps. False if the statement may not.
+#[inline]
+fn reach(held: &mut Held, bytes: usize) -> bool {
+    let bytes = bytes as u64;
+    bytes <= held.bytes() || grow_to(held, bytes)
+}
+
+#[cold]
+fn grow_to(held: &mut Held, bytes: u64) -> bool {
+    let missing = bytes - held.bytes();
+    held.try_grow(missing.next_multiple_of(STEP_BYTES)) || held.try_grow(missing)
+}
+
+/// Adds a row to its group. Returns by how many bytes its texts have grown.
 #[inline]
 fn add(
     groups: &mut Groups<'_>,
@@ -180,14 +198,13 @@ fn add(
     row: &[u8],
     view: &RowView<'_>,
     times: u32,
-) {
+) -> usize {
     let start = groups.find(row, view) * totals.len();
     if start >= states.len() {
         states.resize(start + totals.len(), TotalState::default());
     }
-    for (total, state) in totals.iter().zip(&mut states[start..]) {
-        total.add(state, row, view, times);
-    }
+    let group = totals.iter().zip(&mut states[start..]);
+    group.map(|(total, state)| total.add(state, row, view, times)).sum()
 }
 
 impl Matches<'_> {
@@ -198,14 +215,14 @@ impl Matches<'_> {
         held: &mut Held,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Option<KeyCounts>> {
-        let mut keys: Vec<i64> = Vec::new();
-        let bytes_max = run.statement.settings.join_bytes_max.min(run.memory_left() as u64);
-        let keys_max = usize::try_from(bytes_max / size_of::<i64>() as u64).unwrap_or(usize::MAX);
+        let (mut keys, mut fits) = (Vec::new(), true);
+        let bytes_max = usize::try_from(run.statement.settings.join_bytes_max).unwrap_or(usize::MAX);
         scan.for_each(run, &mut |row, _| {
             keys.extend(self.key.read(row));
-            keys.len() <= keys_max
+            let bytes = size_of_val(&keys[..]);
+            fits = bytes <= bytes_max && reach(held, bytes);
+            fits
         })?;
-        let fits = keys.len() <= keys_max && held.try_grow(size_of_val(&keys[..]) as u64);
         Ok(if fits { KeyCounts::new(&keys, self.once, held) } else { None })
     }
 }

@@ -4,19 +4,21 @@
 use super::column::{DirectKey, key_bytes};
 use super::scan::{DirectScan, Walk};
 use super::totals::{DirectTotal, TotalState};
-use crate::batch::{BATCH_ROWS_MAX, RowBatch};
+use crate::batch::RowBatch;
 use crate::run::Run;
+use crate::spill::LongHeld;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::{Aggregate, Node};
 use values::row::RowView;
-use values::{Rows, Value, ValueRef};
+use values::{Value, ValueRef};
 
 /// Grouping of a table's rows in the order of an index.
 pub struct DirectOrder<'p> {
     scan: DirectScan<'p>,
     walk: Option<Walk>,
     groups: OpenGroup<'p>,
+    held: LongHeld,
 }
 
 /// The group that rows are added to.
@@ -52,7 +54,7 @@ impl<'p> DirectOrder<'p> {
             totals,
             is_open: false,
         };
-        Ok(Some(DirectOrder { scan, walk: None, groups }))
+        Ok(Some(DirectOrder { scan, walk: None, groups, held: LongHeld::default() }))
     }
 
     /// Puts out groups that have ended, until there are enough for a batch. False behind the last.
@@ -62,11 +64,12 @@ impl<'p> DirectOrder<'p> {
             None => self.scan.walk(run)?,
         };
         let groups = &mut self.groups;
-        while batch.len() < BATCH_ROWS_MAX {
+        while !batch.is_full() {
             run.check_killed()?;
-            let rows = batch.rows_mut();
-            if !self.scan.next_leaf(&mut walk, run, &mut |row, view| groups.add(row, view, rows))? {
-                groups.put_out(batch.rows_mut());
+            let more = self.scan.next_leaf(&mut walk, run, &mut |row, view| groups.add(row, view, batch))?;
+            self.held.reach(groups.long_bytes(), || run.workspace().clone())?;
+            if !more {
+                groups.put_out(batch);
                 break;
             }
         }
@@ -77,7 +80,7 @@ impl<'p> DirectOrder<'p> {
 
 impl OpenGroup<'_> {
     #[inline]
-    fn add(&mut self, row: &[u8], view: &RowView<'_>, out: &mut Rows) {
+    fn add(&mut self, row: &[u8], view: &RowView<'_>, out: &mut RowBatch) {
         if !self.is_open || !self.holds(row, view) {
             self.put_out(out);
             self.begin(row, view);
@@ -111,7 +114,7 @@ impl OpenGroup<'_> {
     }
 
     /// Puts the group's row out, if there is a group.
-    fn put_out(&mut self, out: &mut Rows) {
+    fn put_out(&mut self, out: &mut RowBatch) {
         if !std::mem::take(&mut self.is_open) {
             return;
         }
@@ -130,7 +133,14 @@ impl OpenGroup<'_> {
         let finished = self.totals.iter().zip(&self.step.aggregates).zip(&mut self.states);
         for (at, ((total, call), state)) in finished.enumerate() {
             let value: Value = total.finish(std::mem::take(state), call);
-            out.set_value(self.keys.len() + at, value);
+            out.rows_mut().set_value(self.keys.len() + at, value);
         }
+        out.count_last();
+    }
+
+    /// Bytes of the texts of the group.
+    fn long_bytes(&self) -> usize {
+        let keys: usize = self.texts.iter().flatten().map(Vec::len).sum();
+        keys + self.states.iter().map(TotalState::kept_bytes).sum::<usize>()
     }
 }

@@ -73,9 +73,9 @@ impl<'p> DirectTotal<'p> {
         }
     }
 
-    /// Takes in a row `times` times.
+    /// Takes in a row `times` times. Returns by how many bytes what the state keeps beside itself has grown.
     #[inline]
-    pub fn add(&self, state: &mut TotalState, row: &[u8], view: &RowView<'_>, times: u32) {
+    pub fn add(&self, state: &mut TotalState, row: &[u8], view: &RowView<'_>, times: u32) -> usize {
         match self {
             DirectTotal::Rows => state.count += u64::from(times),
             DirectTotal::NotNull(position) => {
@@ -88,7 +88,7 @@ impl<'p> DirectTotal<'p> {
                 }
             }
             DirectTotal::Packed { column, form, greatest } => {
-                let Some(raw) = view.raw(column.position) else { return };
+                let Some(raw) = view.raw(column.position) else { return 0 };
                 let number = form.integer(raw);
                 let better = if *greatest { number > state.best } else { number < state.best };
                 if better || state.count == 0 {
@@ -99,10 +99,13 @@ impl<'p> DirectTotal<'p> {
                 state.count += 1;
             }
             DirectTotal::Text { column, greatest } => {
-                let Some(text) = view.raw(column.position) else { return };
+                let Some(text) = view.raw(column.position) else { return 0 };
+                let before = state.kept_bytes();
                 state.add_text(column, text, *greatest);
+                return state.kept_bytes() - before;
             }
         }
+        0
     }
 
     /// The value for the group.
@@ -122,6 +125,12 @@ impl<'p> DirectTotal<'p> {
 }
 
 impl TotalState {
+    /// Bytes that it keeps beside itself. They grow only.
+    #[inline]
+    pub fn kept_bytes(&self) -> usize {
+        self.text.capacity() + self.sort_key.capacity()
+    }
+
     /// Keeps the least or greatest text in its column's order; of equal ones the first.
     fn add_text(&mut self, column: &StoredColumn<'_>, text: &[u8], greatest: bool) {
         let first = std::mem::replace(&mut self.count, 1) == 0;
