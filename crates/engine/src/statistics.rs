@@ -12,12 +12,14 @@ use crate::tables::{Distribution, Index, KeptStatistics, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use column_sample::ColumnSample;
-use entry::{Entry, EntryKind, RowForm, parse_head};
+use entry::{Entry, EntryKind, parse_head};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
 
 /// Leaves of an index that ANALYZE reads, spread over the index.
 const SAMPLE_LEAVES: usize = 64;
+/// What was found in a table tells nothing of one of more than so many times its rows.
+const GROWTH_MAX: u64 = 10;
 const PAGE_BYTES: u64 = page::PAGE_BYTES as u64;
 
 /// What is known of a table. Estimates; never block.
@@ -32,7 +34,7 @@ pub struct TableStatistics {
     /// Bytes free within the file (DATA_FREE).
     pub free_bytes: u64,
     /// For each index of [`Table::indexes`], the number of distinct values of its first 1, 2, ... parts. For an index that was never
-    /// analysed the numbers are guesses.
+    /// analysed, or in a table that has far more rows since, the numbers are guesses.
     pub distinct: Vec<Vec<u64>>,
 }
 
@@ -86,7 +88,8 @@ impl Engine {
         let mut columns = ColumnSample::new(table.definition().columns.len());
         for index in &table.indexes {
             let mut add = |value: &[u8]| match Entry::parse(EntryKind::Clustered, value) {
-                Some(entry) if entry.form() == RowForm::WHOLE => {
+                // A value that stands outside counts by its reference: as one of its own.
+                Some(entry) if !entry.form().is_row_outside() => {
                     columns.add(&table.view(entry.stored_row().bytes)?);
                     Ok(())
                 }
@@ -216,6 +219,7 @@ impl Engine {
 impl Distribution {
     /// That of a table of so many rows and bytes.
     fn of(table: &Table, stored: Option<&StoredStatistics>, (rows, data_bytes): (u64, u64)) -> Distribution {
+        let stored = stored.filter(|stored| rows <= stored.rows.saturating_mul(GROWTH_MAX));
         let distinct = |index: &Index| {
             let found = stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
             match (found, stored) {

@@ -274,6 +274,38 @@ fn analyze_counts_the_values_of_columns_without_an_index() {
 }
 
 #[test]
+fn analyze_counts_the_values_beside_long_ones() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let t = create(&engine, "t");
+    let long = |id: i64| format!("{id}{}", "x".repeat(8000));
+    insert(&engine, &t, &(0..100).map(|id| (id, None, long(id))).collect::<Vec<_>>());
+    engine.analyze(&t).unwrap();
+    assert_eq!(engine.distribution(&t).column_values, [100, 1, 100]);
+}
+
+/// Statistics of a table that was empty, or had a few rows, say nothing of what it has become.
+#[test]
+fn statistics_are_forgotten_when_the_table_has_outgrown_them() {
+    let disk = SimulatedDisk::new(1);
+    let engine = open(&disk);
+    let (t, fresh) = (create(&engine, "t"), create(&engine, "u"));
+    for rows_then in [0, 3] {
+        insert(&engine, &t, &(0..rows_then).map(|id| row(id, id, "s")).collect::<Vec<_>>());
+        engine.analyze(&t).unwrap();
+        assert_eq!(engine.distribution(&t).column_values.is_empty(), rows_then == 0);
+    }
+    let rows: Vec<_> = (10..1000).map(|id| row(id, id, &format!("{id}"))).collect();
+    insert(&engine, &t, &rows);
+    insert(&engine, &fresh, &rows);
+    let found = engine.distribution(&t);
+    assert!(found.column_values.is_empty(), "{found:?}");
+    assert_eq!(found.distinct[2], engine.distribution(&fresh).distinct[2], "as before the first ANALYZE");
+    engine.analyze(&t).unwrap();
+    assert_eq!(engine.distribution(&t).column_values, [993, 993, 991]);
+}
+
+#[test]
 fn a_counter_that_alter_table_set_outlives_other_changes() {
     let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: i64::MAX as u64 };
     let kill = KillFlag::default();

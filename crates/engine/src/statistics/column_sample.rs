@@ -5,8 +5,6 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
 use values::row::RowView;
 
-/// Bytes of a value that are looked at.
-const VALUE_BYTES: usize = 64;
 /// Values that are remembered, those of all columns together.
 const VALUES_MAX: usize = 1 << 20;
 
@@ -31,17 +29,19 @@ impl ColumnSample {
         self.rows += 1;
         for (column, seen) in self.values.iter_mut().enumerate() {
             let mut hasher = DefaultHasher::new();
-            match row.raw(column) {
-                Some(bytes) => hasher.write(&bytes[..bytes.len().min(VALUE_BYTES)]),
-                None => hasher.write_u8(0),
-            }
+            let value = row.raw(column);
+            hasher.write_u8(u8::from(value.is_some()));
+            hasher.write(value.unwrap_or_default());
             seen.entry(hasher.finish()).and_modify(|again| *again = true).or_insert(false);
         }
     }
 
     /// Different values of each column in a table of so many rows: after Haas and Stokes, by the values that came once. Where none
-    /// did, there are no others; where all did, every row has its own.
+    /// did, there are no others; where all did, every row has its own. Empty if no row could be looked at.
     pub(crate) fn distinct(&self, rows: u64) -> Vec<u64> {
+        if self.rows == 0 {
+            return Vec::new();
+        }
         let (sampled, rows) = (self.rows as f64, (rows as f64).max(self.rows as f64));
         let of_column = |seen: &HashMap<u64, bool>| {
             let once = seen.values().filter(|again| !**again).count() as f64;
@@ -71,5 +71,22 @@ mod tests {
         }
         assert_eq!(sample.distinct(100_000), [100_000, 5, 500]);
         assert_eq!(sample.distinct(1000), [1000, 5, 500]);
+    }
+
+    #[test]
+    fn values_differ_wherever_their_bytes_do() {
+        let text = ColumnType::varbinary(300);
+        let layout = RowLayout::new([(&text, true)]);
+        let mut sample = ColumnSample::new(1);
+        assert!(sample.distinct(10).is_empty(), "nothing is known");
+        for number in 0..100 {
+            let value = format!("{}{}", "https://".repeat(20), number % 10);
+            sample
+                .add(&RowView::new(&layout, &layout.encode(&[Value::Bytes(value.into())]).unwrap()).unwrap());
+        }
+        for value in [Value::Null, Value::Bytes(Vec::new()), Value::Bytes(vec![0])] {
+            sample.add(&RowView::new(&layout, &layout.encode(&[value]).unwrap()).unwrap());
+        }
+        assert_eq!(sample.distinct(103), [13]);
     }
 }

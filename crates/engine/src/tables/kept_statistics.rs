@@ -12,7 +12,8 @@ pub struct Distribution {
     pub data_bytes: u64,
     /// As in [`TableStatistics`](crate::TableStatistics).
     pub distinct: Vec<Vec<u64>>,
-    /// Distinct values of each column, as a sample of rows has them; empty before the first ANALYZE.
+    /// Distinct values of each column, as a sample of rows has them; empty where nothing is known of them: before the first ANALYZE,
+    /// or with far more rows since.
     pub column_values: Vec<u64>,
 }
 
