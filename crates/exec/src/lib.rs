@@ -21,7 +21,7 @@ mod run;
 mod silent;
 mod storing;
 
-pub use ::spill::{KeptRows, SPOOL_PIECE_BYTES, ServerMemory, SpillCounts, Spool};
+pub use ::spill::{KeptRows, Reservation, SPOOL_PIECE_BYTES, ServerMemory, SpillCounts, Spool};
 pub use actuals::{Actual, Actuals};
 pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,

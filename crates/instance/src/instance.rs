@@ -346,7 +346,7 @@ impl Instance {
         &self.timer
     }
 
-    /// What running statements hold together (global_connection_memory_limit).
+    /// What running statements and user variables hold together (global_connection_memory_limit).
     pub fn statement_memory(&self) -> &Arc<exec::ServerMemory> {
         &self.statement_memory
     }

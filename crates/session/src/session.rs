@@ -377,7 +377,7 @@ impl Session {
         self.unlock_global();
         self.instance.user_locks().release_all(self.shared.id);
         self.close_all_statements();
-        self.state.user_variables = UserVariables::default();
+        self.state.user_variables.clear();
         self.transaction = TransactionState::default();
         self.more_results = false;
     }
@@ -412,7 +412,7 @@ fn new_state(instance: &Instance) -> SessionState {
         |at: usize| u32::from_le_bytes([seed[at], seed[at + 1], seed[at + 2], seed[at + 3]]) & 0x3fff_ffff;
     SessionState {
         variables: Arc::new(SessionVariables::new(instance.globals())),
-        user_variables: UserVariables::default(),
+        user_variables: UserVariables::new(Arc::clone(instance.statement_memory())),
         numbers: StatementNumbers::default(),
         insert_id: None,
         random: [word(0), word(4)],

@@ -1,9 +1,12 @@
 //! The user variables of a session. Main type: [`UserVariables`]. MySQL bounds them by the machine's memory; here they may take
-//! together what one statement may, so that no client takes the server down by keeping what it computes.
+//! together what one statement may, out of what the server has for all statements, so that no client takes the server down by keeping
+//! what it computes.
 
 use errors::{SqlResult, sql_error};
+use exec::{Reservation, ServerMemory};
 use expression::TypedValue;
 use std::collections::HashMap;
+use std::sync::Arc;
 use values::Value;
 
 /// Bytes that the variables of one session may take.
@@ -12,10 +15,10 @@ const BYTES_MAX: usize = 1 << 30;
 const VARIABLE_BYTES: usize = 128;
 
 /// User variables by lower-case name.
-#[derive(Default)]
 pub(crate) struct UserVariables {
     by_name: HashMap<String, TypedValue>,
     bytes: usize,
+    reserved: Reservation,
 }
 
 fn bytes_of(name: &str, value: &Value) -> usize {
@@ -24,6 +27,17 @@ fn bytes_of(name: &str, value: &Value) -> usize {
 }
 
 impl UserVariables {
+    /// None yet.
+    pub fn new(server: Arc<ServerMemory>) -> UserVariables {
+        UserVariables { by_name: HashMap::new(), bytes: 0, reserved: Reservation::new(server) }
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        (self.by_name, self.bytes) = (HashMap::new(), 0);
+        self.reserved.release();
+    }
+
     /// The variable of that name.
     pub fn get(&self, name: &str) -> Option<&TypedValue> {
         self.by_name.get(name)
@@ -37,16 +51,21 @@ impl UserVariables {
         }
     }
 
-    /// Sets a variable; error 3170 if all are too long together then, and nothing changes.
+    /// Sets a variable; error 3170 if all are too long together then, or the server has no room for them, and nothing changes.
     pub fn set(&mut self, name: &str, value: TypedValue) -> SqlResult<()> {
         let before = self.by_name.get(name).map_or(0, |old| bytes_of(name, &old.value));
         let bytes = self.bytes - before + bytes_of(name, &value.value);
         UserVariables::check(bytes)?;
+        if !self.reserved.cover(bytes as u64) {
+            let (limit, advice) = (self.reserved.server().bytes_max(), "See global_connection_memory_limit.");
+            return Err(sql_error!(ER_CAPACITY_EXCEEDED, limit, "user variables", advice));
+        }
         match self.by_name.get_mut(name) {
             Some(place) => *place = value,
             None => drop(self.by_name.insert(name.to_owned(), value)),
         }
         self.bytes = bytes;
+        self.reserved.fall_to(bytes as u64);
         Ok(())
     }
 }
@@ -62,7 +81,8 @@ mod tests {
             value: Value::Bytes(vec![0; mebibytes << 20]),
             column_type: ColumnType::null(),
         };
-        let mut variables = UserVariables::default();
+        let server = Arc::new(ServerMemory::new(1 << 30));
+        let mut variables = UserVariables::new(server.clone());
         variables.set("a", long(600)).unwrap();
         variables.set("b", long(300)).unwrap();
         assert_eq!(variables.set("c", long(200)).unwrap_err().number(), 3170);
@@ -71,5 +91,13 @@ mod tests {
         variables.set("a", long(100)).unwrap();
         variables.set("c", long(200)).unwrap();
         assert_eq!(variables.bytes, (600 << 20) + 3 * (VARIABLE_BYTES + 1));
+        // What all sessions keep is the server's.
+        let mut others = UserVariables::new(server.clone());
+        assert_eq!(others.set("a", long(500)).unwrap_err().number(), 3170);
+        variables.set("b", long(1)).unwrap();
+        others.set("a", long(500)).unwrap();
+        variables.clear();
+        drop(others);
+        assert_eq!(server.reserved_bytes(), 0);
     }
 }

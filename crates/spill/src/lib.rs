@@ -22,7 +22,7 @@ pub use kept_rows::KeptRows;
 pub use key_set::KeySet;
 pub use row_codec::encode as encode_row;
 pub use row_store::{RowCursor, RowStore};
-pub use server_memory::ServerMemory;
+pub use server_memory::{Reservation, ServerMemory};
 pub use sorter::{Sorted, Sorter};
 pub use spool::{SPOOL_PIECE_BYTES, Spool};
 pub use workspace::{Held, LongHeld, SpillCounts, Workspace, check_flag, full};

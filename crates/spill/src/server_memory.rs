@@ -28,13 +28,18 @@ impl ServerMemory {
         self.bytes_max.store(bytes_max, Ordering::Relaxed);
     }
 
+    /// How much statements may reserve.
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max.load(Ordering::Relaxed)
+    }
+
     /// Bytes that statements have reserved.
     pub fn reserved_bytes(&self) -> u64 {
         self.reserved_bytes.load(Ordering::Relaxed)
     }
 
     fn take(&self, bytes: u64) -> bool {
-        let bytes_max = self.bytes_max.load(Ordering::Relaxed);
+        let bytes_max = self.bytes_max();
         let fits = |reserved: u64| reserved.checked_add(bytes).filter(|reserved| *reserved <= bytes_max);
         self.reserved_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).is_ok()
     }
@@ -44,8 +49,9 @@ impl ServerMemory {
     }
 }
 
-/// What one statement has reserved; given back when dropped.
-pub(crate) struct Reservation {
+/// What one statement has reserved, or what a session keeps between statements; given back when dropped.
+#[derive(Debug)]
+pub struct Reservation {
     server: Arc<ServerMemory>,
     bytes: Cell<u64>,
 }
@@ -54,6 +60,11 @@ impl Reservation {
     /// Nothing yet.
     pub fn new(server: Arc<ServerMemory>) -> Reservation {
         Reservation { server, bytes: Cell::new(0) }
+    }
+
+    /// Whose memory it is.
+    pub fn server(&self) -> &Arc<ServerMemory> {
+        &self.server
     }
 
     /// Whether the statement may hold so many bytes; they are reserved then.
@@ -82,6 +93,11 @@ impl Reservation {
         }
     }
 
+    /// Gives all back.
+    pub fn release(&self) {
+        self.server.give_back(self.bytes.take());
+    }
+
     fn missing(&self, held_bytes: u64) -> u64 {
         if held_bytes <= SMALL_BYTES.max(self.bytes.get()) {
             return 0;
@@ -101,7 +117,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.server.give_back(self.bytes.get());
+        self.release();
     }
 }
 
