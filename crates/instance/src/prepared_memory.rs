@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const STATEMENT_SHARE_BYTES: u64 = 64 << 10;
 /// What every statement takes.
 const STATEMENT_BYTES: u64 = 2 << 10;
-/// What tree and plan take for each byte of text, by measurement.
-const TREE_BYTES_PER_TEXT_BYTE: u64 = 5;
+/// What a column of the answer takes beside its tokens: an item of a select list takes 600 to 850 bytes.
+const COLUMN_BYTES: u64 = 700;
 /// What a `?` takes beside the tree.
 const PARAMETER_BYTES: u64 = 64;
 
@@ -54,18 +54,24 @@ pub struct PreparedCharge {
 }
 
 impl PreparedCharge {
-    /// Charges the statement itself. Error 3170 if all of them take too much.
+    /// Charges the statement itself. `tokens` are those of a tree that is kept, 0 where none is. Error 3170 if all of them take too much.
     pub fn take_statement(
         &mut self,
         text_bytes: usize,
-        keeps_tree: bool,
+        tokens: usize,
         parameters: usize,
         statements_max: u64,
     ) -> SqlResult<()> {
-        let tree = if keeps_tree { TREE_BYTES_PER_TEXT_BYTE * text_bytes as u64 } else { 0 };
-        let bytes = STATEMENT_BYTES + text_bytes as u64 + tree + PARAMETER_BYTES * parameters as u64;
-        self.grow(bytes, statements_max)?;
-        self.own_bytes = bytes;
+        let tree = parser::TOKEN_BYTES * tokens as u64 + PARAMETER_BYTES * parameters as u64;
+        self.grow(STATEMENT_BYTES + text_bytes as u64 + tree, statements_max)?;
+        self.own_bytes = self.bytes;
+        Ok(())
+    }
+
+    /// Charges the columns of its answer, whose plan is kept. Error 3170.
+    pub fn take_columns(&mut self, columns: usize, statements_max: u64) -> SqlResult<()> {
+        self.grow(COLUMN_BYTES * columns as u64, statements_max)?;
+        self.own_bytes = self.bytes;
         Ok(())
     }
 

@@ -137,6 +137,7 @@ fn parse_options(source: &SettingsSource<'_>, mode: SqlMode) -> ParseOptions {
         high_not_precedence: mode.contains(SqlMode::HIGH_NOT_PRECEDENCE),
         ignore_space: mode.contains(SqlMode::IGNORE_SPACE)
             || source.capabilities & u64::from(client::IGNORE_SPACE) != 0,
+        memory_bytes_max: source.variables.get(id::PARSER_MAX_MEM_SIZE).unsigned(),
     }
 }
 

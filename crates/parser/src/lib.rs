@@ -17,7 +17,7 @@ pub mod token;
 
 pub use hint::max_execution_time;
 pub use keyword::Keyword;
-pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
+pub use options::{NESTING_MAX, ParseOptions, TOKEN_BYTES, TREE_DEPTH_MAX, VERSION_NUMBER};
 pub use printer::{print_expression, print_name};
 
 use errors::{SqlResult, sql_error};
@@ -33,6 +33,8 @@ pub struct Parsed {
     pub statement: ast::Statement,
     /// Number of `?` in it.
     pub parameters: u32,
+    /// Number of its tokens: what a tree and a plan take goes with it.
+    pub tokens: usize,
     /// The statement's bytes in the text, without the semicolon.
     pub span: ast::Span,
     /// The offset behind the statement and its semicolon.
@@ -44,12 +46,13 @@ pub struct Parsed {
 }
 
 /// Parses the statement that starts at byte `start` of the text. The error is 1065 where the statement is empty
-/// and 1064 where it is wrong; names that are not UTF-8 give 1300, too deep nesting 1436.
+/// and 1064 where it is wrong, 3170 where it has more tokens than its memory allows; names that are not UTF-8 give 1300, too deep nesting 1436.
 pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<Parsed> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(sql_error!(ER_NET_PACKET_TOO_LARGE));
     }
     let mut parser = parser::Parser::new(text, start, options);
+    parser.check_memory()?;
     let statement = match parser.is_blank() {
         true if !parser.has_comment(start) => return Err(sql_error!(ER_EMPTY_QUERY)),
         true => ast::Statement::Empty,
@@ -62,8 +65,8 @@ pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<
         Some(read) => hints_of(*read, &statement, &mut warnings),
         None => None,
     };
-    let (parameters, span) = (parser.parameters(), parser.span());
-    Ok(Parsed { statement, parameters, span, next, warnings, hints })
+    let (parameters, tokens, span) = (parser.parameters(), parser.tokens_read(), parser.span());
+    Ok(Parsed { statement, parameters, tokens, span, next, warnings, hints })
 }
 
 /// What the hints of a statement say that is not for the block where they stand, and warnings for their mistakes.

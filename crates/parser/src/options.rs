@@ -19,7 +19,12 @@ pub struct ParseOptions {
     pub high_not_precedence: bool,
     /// IGNORE_SPACE: blanks may stand between a function's name and its parenthesis.
     pub ignore_space: bool,
+    /// parser_max_mem_size: what a statement's tree and plan may take, by [`TOKEN_BYTES`].
+    pub memory_bytes_max: u64,
 }
+
+/// What a token takes in tree and plan, about: literals, operators, rows of VALUES and calls of functions take 90 to 130 bytes.
+pub const TOKEN_BYTES: u64 = 130;
 
 impl Default for ParseOptions {
     fn default() -> ParseOptions {
@@ -31,6 +36,7 @@ impl Default for ParseOptions {
             no_backslash_escapes: false,
             high_not_precedence: false,
             ignore_space: false,
+            memory_bytes_max: u64::MAX,
         }
     }
 }

@@ -168,7 +168,7 @@ impl Session {
         let text = &sql[parsed.span.start..parsed.span.end];
         let is_kept = text.len() <= KEPT_TEXT_BYTES_MAX;
         let count = parsed.parameters as usize;
-        charge.take_statement(text.len(), is_kept, count, limit)?;
+        charge.take_statement(text.len(), if is_kept { parsed.tokens } else { 0 }, count, limit)?;
         let settled = SettledTypes::none(count);
         let mut plan = None;
         let mut columns = Vec::new();
@@ -179,6 +179,9 @@ impl Session {
             hints::leave(self);
             let planned = planned?;
             columns = planned.prepared.columns().to_vec();
+            if is_kept {
+                charge.take_columns(columns.len(), limit)?;
+            }
             plan = Some(planned);
         }
         let entry = Entry {

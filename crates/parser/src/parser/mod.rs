@@ -26,7 +26,7 @@ use crate::digest::DigestLiteral;
 use crate::keyword::Keyword;
 use crate::lexer::Lexer;
 use crate::literal as values;
-use crate::options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX};
+use crate::options::{NESTING_MAX, ParseOptions, TOKEN_BYTES, TREE_DEPTH_MAX};
 use crate::token::{Token, TokenKind};
 use error::{parse_error, too_deep};
 use errors::{SqlError, SqlResult, sql_error};
@@ -88,6 +88,18 @@ impl<'a> Parser<'a> {
         Parser { lifted, ..self }
     }
 
+    /// Error 3170 if the tree of so many tokens takes more than it may.
+    pub(crate) fn check_memory(&self) -> SqlResult<()> {
+        let bytes_max = self.options.memory_bytes_max;
+        match self.tokens.len() as u64 * TOKEN_BYTES <= bytes_max {
+            true => Ok(()),
+            false => {
+                let advice = "Parser bailed out for this query.";
+                Err(sql_error!(ER_CAPACITY_EXCEEDED, bytes_max, "parser_max_mem_size", advice))
+            }
+        }
+    }
+
     /// Whether the statement has no token.
     pub(crate) fn is_blank(&self) -> bool {
         self.at_end()
@@ -115,6 +127,11 @@ impl<'a> Parser<'a> {
     /// Number of `?` so far.
     pub(crate) fn parameters(&self) -> u32 {
         self.parameters
+    }
+
+    /// Number of tokens so far.
+    pub(crate) fn tokens_read(&self) -> usize {
+        self.at
     }
 
     /// From the first token to the last that was read.

@@ -52,6 +52,36 @@ fn statements_are_bounded_in_number_and_bytes() {
     assert_eq!((memory.count(), memory.bytes()), (0, 0));
 }
 
+/// Many short tokens take far more than their text: items of a select list some 600 bytes each, operators and rows some 100 a token.
+#[test]
+fn trees_and_plans_are_charged_by_what_they_are_made_of() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut session = connect(&instance, "root").unwrap();
+    run(&mut session, "create database d; use d; create table t (a int)");
+    let memory = instance.prepared_memory().clone();
+    let mut charged = |sql: String| {
+        let before = memory.bytes();
+        let id = session.prepare(sql.as_bytes()).unwrap().statement_id;
+        let bytes = memory.bytes() - before;
+        session.close_statement(id);
+        assert_eq!(memory.bytes(), before, "all is given back");
+        bytes
+    };
+    for item in [",1", ",?", ",pi()"] {
+        let bytes = charged(format!("select 1{}", item.repeat(2000)));
+        assert!((600 * 2000..2000 * 2000).contains(&bytes), "{item}: {bytes}");
+    }
+    let bytes = charged(format!("insert into t values (1){}", ",(1)".repeat(2000)));
+    assert!((400 * 2000..800 * 2000).contains(&bytes), "{bytes}");
+    // A statement as clients have them is far below its share.
+    let usual = charged("select a, a + 1 as b from t where a > ? and a < ? order by a limit 10".to_owned());
+    assert!(usual < 8 << 10, "{usual}");
+    // Of a long text only that is kept.
+    let long = charged(format!("select 1{}", ",1".repeat(40 << 10)));
+    assert!(long < 100 << 10, "{long}");
+}
+
 #[test]
 fn long_texts_are_read_as_when_they_were_prepared() {
     let (_disk, environment) = environment();
