@@ -255,7 +255,7 @@ fn analyze_counts_the_values_of_columns_without_an_index() {
     let disk = SimulatedDisk::new(1);
     let engine = open(&disk);
     let t = create(&engine, "t");
-    let values = |engine: &Engine| engine.distribution(&table(engine, "t")).column_values;
+    let values = |engine: &Engine| engine.distribution(&table(engine, "t")).column_values.clone();
     assert!(values(&engine).is_empty());
     insert(&engine, &t, &(0..3000).map(|id| row(id, id, &format!("{}", id % 7))).collect::<Vec<_>>());
     engine.analyze(&t).unwrap();
