@@ -1,6 +1,7 @@
 //! What all sessions share. Main type: [`Instance`].
 //! Thread rules: every method may be called from any thread; connecting takes no process-wide exclusive lock.
 
+use crate::options::StartValues;
 use crate::plan_cache::PlanCache;
 use crate::prepared_memory::PreparedMemory;
 use crate::registry::Registry;
@@ -111,11 +112,24 @@ fn start_error(error: engine::EngineError) -> SqlError {
 }
 
 impl Instance {
+    /// The error that `open` would give for these options. Nothing is made for it.
+    pub fn check_options(environment: &Environment, options: &InstanceOptions) -> SqlResult<()> {
+        Instance::settle(environment, options).map(|_| ())
+    }
+
+    fn settle(
+        environment: &Environment,
+        options: &InstanceOptions,
+    ) -> SqlResult<(PersistedVariables, StartValues)> {
+        let persisted = PersistedVariables::load(environment)?;
+        let start = crate::options::start_values(environment, options, &persisted)?;
+        Ok((persisted, start))
+    }
+
     /// Opens the engine in `environment`'s data directory, reads accounts and persisted variables.
     /// Errors: an option that does not exist or has a wrong value; what the engine reports.
     pub fn open(environment: Environment, options: InstanceOptions) -> SqlResult<Arc<Instance>> {
-        let persisted = PersistedVariables::load(&environment)?;
-        let start = crate::options::start_values(&environment, &options, &persisted)?;
+        let (persisted, start) = Instance::settle(&environment, &options)?;
         let engine = Engine::open(environment.clone(), crate::options::engine_options(&start.values))
             .map_err(start_error)?;
         let clock = Arc::clone(&environment.clock);

@@ -85,13 +85,15 @@ fn run(
         &format!("iruka {version} starting as process {}", std::process::id()),
     );
     let descriptors = Descriptors::raised(configuration.descriptors_wanted);
-    environment.disk.create_directory(Path::new(""))?;
     let options = InstanceOptions {
         settings: configuration.settings.clone(),
         data_directory: configuration.data_directory.display().to_string(),
         loopback_only: configuration.is_loopback_only(),
         descriptors_max: Some(descriptors.limit()),
     };
+    // A wrong option leaves no folder behind.
+    Instance::check_options(&environment, &options).map_err(|error| error.message().to_owned())?;
+    environment.disk.create_directory(Path::new(""))?;
     let instance =
         Instance::open(environment.clone(), options).map_err(|error| error.message().to_owned())?;
     let tell = || instance.take_messages().iter().for_each(|message| log.warning(message));

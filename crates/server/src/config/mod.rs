@@ -75,7 +75,7 @@ impl Configuration {
     /// Works out what the server itself needs.
     fn settle(settings: Vec<OptionSetting>, working_directory: &Path) -> Result<Configuration, BadOption> {
         let look = Lookup(&settings);
-        let data_directory = working_directory.join(look.text("datadir").unwrap_or("data"));
+        let data_directory = working_directory.join(data_directory(&look)?);
         let in_data = |name: &str, default: &str| data_directory.join(look.text(name).unwrap_or(default));
         let log_file = match look.text("log_error") {
             None | Some("" | "stderr") => None,
@@ -228,6 +228,15 @@ impl<'a> Lookup<'a> {
     fn is_off(&self, name: &str) -> bool {
         let skipped = self.is_on(&format!("skip_{name}")) || self.is_on(&format!("disable_{name}"));
         skipped || (self.find(name).is_some() && !self.is_on(name))
+    }
+}
+
+/// `datadir`. One without a value would be the folder in which the server was started.
+fn data_directory<'a>(look: &Lookup<'a>) -> Result<&'a str, BadOption> {
+    match look.find("datadir") {
+        None => Ok("data"),
+        Some(OptionSetting { value: Some(path), .. }) if !path.is_empty() => Ok(path),
+        Some(_) => Err(BadOption("option '--datadir' needs a value".to_owned())),
     }
 }
 

@@ -24,6 +24,8 @@ fn paths_and_addresses() {
     assert!(settle(&["--bind-address=nowhere"]).is_err());
     assert!(settle(&["--port=70000"]).is_err());
     assert!(settle(&["-x"]).is_err());
+    // Not the folder where it is said.
+    assert!(settle(&["--datadir="]).is_err() && settle(&["--datadir"]).is_err() && settle(&["-h"]).is_err());
     assert!(settle(&["--ssl-cert=a.pem"]).is_err());
 }
 
