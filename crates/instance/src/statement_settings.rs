@@ -80,11 +80,12 @@ impl StatementSettings {
         let is_on = |id| variables.get(id).is_on();
         let sql_mode = SqlMode(number(id::SQL_MODE));
         let defaults = ExecutionSettings::default();
+        let memory_bytes_max = defaults.memory_bytes_max.min(number(id::CONNECTION_MEMORY_LIMIT));
         let limit_ms = number(id::MAX_EXECUTION_TIME);
         let rules = crate::optimizer_switches::rules(variables);
         StatementSettings {
             fingerprint: crate::plan_settings::fingerprint(source),
-            parse: parse_options(source, sql_mode),
+            parse: parse_options(source, sql_mode, memory_bytes_max),
             facts: facts(source, sql_mode),
             execution: ExecutionSettings {
                 found_rows_as_affected: source.capabilities & u64::from(client::FOUND_ROWS) != 0,
@@ -96,7 +97,7 @@ impl StatementSettings {
                 unique_checks: is_on(id::UNIQUE_CHECKS),
                 sort_bytes_max: share(variables, id::SORT_BUFFER_SIZE).unwrap_or(defaults.sort_bytes_max),
                 kept_bytes_max: share(variables, id::TMP_TABLE_SIZE).unwrap_or(defaults.kept_bytes_max),
-                memory_bytes_max: defaults.memory_bytes_max.min(number(id::CONNECTION_MEMORY_LIMIT)),
+                memory_bytes_max,
                 join_bytes_max: share(variables, id::JOIN_BUFFER_SIZE).unwrap_or(defaults.join_bytes_max),
                 fast_plans: rules.has(Rule::FastExecution),
                 rules,
@@ -127,7 +128,7 @@ impl StatementSettings {
 }
 
 /// What sql_mode and the character sets say to the parser.
-fn parse_options(source: &SettingsSource<'_>, mode: SqlMode) -> ParseOptions {
+fn parse_options(source: &SettingsSource<'_>, mode: SqlMode, memory_bytes_max: u64) -> ParseOptions {
     ParseOptions {
         client: collations::of_client(source.variables),
         connection: collations::connection(source.variables),
@@ -137,7 +138,7 @@ fn parse_options(source: &SettingsSource<'_>, mode: SqlMode) -> ParseOptions {
         high_not_precedence: mode.contains(SqlMode::HIGH_NOT_PRECEDENCE),
         ignore_space: mode.contains(SqlMode::IGNORE_SPACE)
             || source.capabilities & u64::from(client::IGNORE_SPACE) != 0,
-        memory_bytes_max: source.variables.get(id::PARSER_MAX_MEM_SIZE).unsigned(),
+        memory_bytes_max: source.variables.get(id::PARSER_MAX_MEM_SIZE).unsigned().min(memory_bytes_max),
     }
 }
 

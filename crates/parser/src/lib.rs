@@ -17,7 +17,8 @@ pub mod token;
 
 pub use hint::max_execution_time;
 pub use keyword::Keyword;
-pub use options::{NESTING_MAX, ParseOptions, TOKEN_BYTES, TREE_DEPTH_MAX, VERSION_NUMBER};
+pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
+pub use parser::memory::TOKEN_BYTES;
 pub use printer::{print_expression, print_name};
 
 use errors::{SqlResult, sql_error};
@@ -46,7 +47,7 @@ pub struct Parsed {
 }
 
 /// Parses the statement that starts at byte `start` of the text. The error is 1065 where the statement is empty
-/// and 1064 where it is wrong, 3170 where it has more tokens than its memory allows; names that are not UTF-8 give 1300, too deep nesting 1436.
+/// and 1064 where it is wrong; names that are not UTF-8 give 1300, too deep nesting 1436, too many tokens for the memory 3170.
 pub fn parse_one(text: &[u8], start: usize, options: ParseOptions) -> SqlResult<Parsed> {
     if text.len() > TEXT_BYTES_MAX {
         return Err(sql_error!(ER_NET_PACKET_TOO_LARGE));
@@ -103,6 +104,7 @@ pub fn parse_shape(
     literals: &[digest::DigestLiteral],
 ) -> Option<ast::Statement> {
     let mut parser = parser::Parser::new(text, 0, options).lifting(literals);
+    parser.check_memory().ok()?;
     let statement = parser::statement(&mut parser).ok()?;
     parser.finish().ok()?;
     // Warnings of the parser would be given once only, and hints that the planner reads are looked at each time.
@@ -122,6 +124,7 @@ pub fn is_blank(text: &[u8], start: usize, options: ParseOptions) -> bool {
 /// Parses a text that is one expression, as DEFAULT, generated columns and CHECK keep it.
 pub fn parse_expression(text: &[u8], options: ParseOptions) -> SqlResult<ast::Expression> {
     let mut parser = parser::Parser::new(text, 0, options);
+    parser.check_memory()?;
     let expression = parser::expression(&mut parser)?;
     parser.finish()?;
     Ok(expression)

@@ -19,12 +19,9 @@ pub struct ParseOptions {
     pub high_not_precedence: bool,
     /// IGNORE_SPACE: blanks may stand between a function's name and its parenthesis.
     pub ignore_space: bool,
-    /// parser_max_mem_size: what a statement's tree and plan may take, by [`TOKEN_BYTES`].
+    /// parser_max_mem_size: what the tokens, the tree and the plan of a statement may take, by [`TOKEN_BYTES`](crate::TOKEN_BYTES).
     pub memory_bytes_max: u64,
 }
-
-/// What a token takes in tree and plan, about: literals, operators, rows of VALUES and calls of functions take 90 to 130 bytes.
-pub const TOKEN_BYTES: u64 = 130;
 
 impl Default for ParseOptions {
     fn default() -> ParseOptions {

@@ -10,6 +10,7 @@ mod dml;
 mod error;
 mod explain;
 mod expression;
+pub(crate) mod memory;
 mod names;
 mod query;
 mod session;
@@ -26,10 +27,24 @@ use crate::digest::DigestLiteral;
 use crate::keyword::Keyword;
 use crate::lexer::Lexer;
 use crate::literal as values;
-use crate::options::{NESTING_MAX, ParseOptions, TOKEN_BYTES, TREE_DEPTH_MAX};
+use crate::options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX};
 use crate::token::{Token, TokenKind};
 use error::{parse_error, too_deep};
 use errors::{SqlError, SqlResult, sql_error};
+
+/// The tokens of the statement that starts at byte `at`.
+fn all_tokens(source: &[u8], at: usize, options: ParseOptions) -> Vec<Token> {
+    // A loop of its own: with `append_tokens` here parsing takes 3% more instructions.
+    let mut lexer = Lexer::new(source, at, options);
+    let mut tokens = Vec::with_capacity(((source.len() - at) / 4).clamp(16, 4096));
+    loop {
+        let token = lexer.next_token();
+        tokens.push(token);
+        if matches!(token.kind, TokenKind::Semicolon | TokenKind::End) {
+            return tokens;
+        }
+    }
+}
 
 /// Parses one statement.
 pub(crate) struct Parser<'a> {
@@ -37,6 +52,8 @@ pub(crate) struct Parser<'a> {
     options: ParseOptions,
     /// The statement's tokens; the last is Semicolon or End.
     tokens: Vec<Token>,
+    /// Whether these are all of the statement.
+    fits: bool,
     at: usize,
     /// Levels of recursion that are open now.
     nesting: u32,
@@ -57,20 +74,15 @@ pub(crate) struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// A parser of the statement that starts at byte `at`.
     pub(crate) fn new(source: &'a [u8], at: usize, options: ParseOptions) -> Parser<'a> {
-        // A loop of its own: with `append_tokens` here parsing takes 3% more instructions.
-        let mut lexer = Lexer::new(source, at, options);
-        let mut tokens = Vec::with_capacity(((source.len() - at) / 4).clamp(16, 4096));
-        loop {
-            let token = lexer.next_token();
-            tokens.push(token);
-            if matches!(token.kind, TokenKind::Semicolon | TokenKind::End) {
-                break;
-            }
-        }
+        let (tokens, fits) = match memory::always_fits(source.len() - at, options) {
+            true => (all_tokens(source, at, options), true),
+            false => memory::tokens_that_fit(source, at, options),
+        };
         Parser {
             source,
             options,
             tokens,
+            fits,
             at: 0,
             nesting: 0,
             depth: 0,
@@ -83,21 +95,14 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Error 3170 where the statement is beyond what it may take of memory. Its tokens end early then.
+    pub(crate) fn check_memory(&self) -> SqlResult<()> {
+        if self.fits { Ok(()) } else { Err(memory::exceeded(self.options)) }
+    }
+
     /// The same with literals that are to be read as parameters.
     pub(crate) fn lifting(self, lifted: &'a [DigestLiteral]) -> Parser<'a> {
         Parser { lifted, ..self }
-    }
-
-    /// Error 3170 if the tree of so many tokens takes more than it may.
-    pub(crate) fn check_memory(&self) -> SqlResult<()> {
-        let bytes_max = self.options.memory_bytes_max;
-        match self.tokens.len() as u64 * TOKEN_BYTES <= bytes_max {
-            true => Ok(()),
-            false => {
-                let advice = "Parser bailed out for this query.";
-                Err(sql_error!(ER_CAPACITY_EXCEEDED, bytes_max, "parser_max_mem_size", advice))
-            }
-        }
     }
 
     /// Whether the statement has no token.

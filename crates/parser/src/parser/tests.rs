@@ -400,21 +400,3 @@ fn cut_statements_do_not_panic() {
         let _ = parse_one(&text[..end], 0, ParseOptions::default());
     }
 }
-
-#[test]
-fn a_tree_takes_no_more_than_it_may() {
-    let list = |items: usize| format!("select 1 in (1{})", ",1".repeat(items));
-    let parse = |sql: String, memory_bytes_max| {
-        parse_one(sql.as_bytes(), 0, ParseOptions { memory_bytes_max, ..ParseOptions::default() })
-    };
-    let error = parse(list(50_000), 10_000_000).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "ERROR 3170 (HY000): Memory capacity of 10000000 bytes for 'parser_max_mem_size' exceeded. \
-         Parser bailed out for this query."
-    );
-    assert_eq!(error.number(), 3170);
-    let parsed = parse(list(30_000), 10_000_000).unwrap();
-    assert_eq!(parsed.tokens, 60_006);
-    assert!(parse(list(50_000), u64::MAX).is_ok());
-}
