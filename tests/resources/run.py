@@ -102,6 +102,17 @@ SHAPES = [
     ("big result", "SELECT x.s, y.s FROM t x, t y"),
     ("planning of many joins", "JOINS"),
     ("nested ctes", "CTES"),
+    # Lists in a text, of members that are compared with those before or take time of their own: text, member, number of members.
+    ("many aggregates", ("SELECT {} FROM t", "SUM(a+{n})", 30_000)),
+    ("many columns", ("SELECT {} FROM t", "{n}", 400_000)),
+    ("many common tables", ("WITH {} SELECT 1", "c{n} AS (SELECT 1)", 200_000)),
+    ("many hints", ("SELECT /*+ {} */ 1 FROM t", "NO_MERGE(h{n})", 200_000)),
+    ("many tables to drop", ("DROP TABLE IF EXISTS {}", "d{n}", 1_000_000)),
+    ("many tables to lock", ("LOCK TABLES {}", "t a{n} READ", 1_000_000)),
+    ("many renames", ("RENAME TABLE {}", "copy TO r{n}, r{n} TO copy", 300_000)),
+    ("many accounts to drop", ("DROP USER IF EXISTS {}", "u{n}", 1_000_000)),
+    ("many tables to analyze", ("ANALYZE TABLE {}", "one", 100_000)),
+    ("many tables to check", ("CHECK TABLE {}", "one", 100_000)),
     ("do", "DO (SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s)"),
     ("set", "SET @n = (SELECT COUNT(*) FROM t x, t y WHERE x.s > y.s)"),
     ("information_schema", "SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b, information_schema.columns c"),
@@ -109,6 +120,10 @@ SHAPES = [
 
 
 def text_of(shape):
+    if isinstance(shape, tuple):
+        text, member, members = shape
+        between = " " if "/*+" in text else ", "
+        return text.replace("{}", between.join(member.replace("{n}", str(number)) for number in range(members)))
     if shape == "IN LIST":
         return "SELECT COUNT(*) FROM t x, t y WHERE x.id + 0 IN (" + ",".join(map(str, range(100_000))) + ") AND x.s > y.s"
     if shape == "JOINS":

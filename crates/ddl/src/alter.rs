@@ -171,6 +171,7 @@ impl Definer<'_> {
 
     fn apply_action(&mut self, draft: &mut Draft, action: &AlterAction) -> SqlResult<()> {
         use AlterAction as A;
+        self.check_killed()?;
         match action {
             A::AddColumn { column, position } => self.add_column(draft, column, position.as_ref()),
             A::AddElements(elements) => elements.iter().try_for_each(|element| match element {

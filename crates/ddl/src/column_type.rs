@@ -6,6 +6,7 @@ use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use instance::collations::{find_charset, find_collation};
 use parser::ast::{DataType, DataTypeKind};
+use std::collections::HashSet;
 use values::{ColumnType, TypeKind};
 
 const CHAR_CHARACTERS_MAX: u64 = 255;
@@ -306,6 +307,7 @@ impl Definer<'_> {
         }
         let (from, to) = (self.connection_collation().charset(), collation.charset());
         let mut members: Vec<Vec<u8>> = Vec::with_capacity(declared.members.len());
+        let mut seen = HashSet::with_capacity(declared.members.len());
         for member in &declared.members {
             let mut text = if from.name == to.name { member.clone() } else { from.convert(member, to).text };
             if collation != CollationId::BINARY {
@@ -314,7 +316,9 @@ impl Definer<'_> {
             if set && text.contains(&b',') {
                 return Err(sql_error!(ER_ILLEGAL_VALUE_FOR_TYPE, "set", to.to_string_lossy(&text)));
             }
-            if members.iter().any(|other| collation.get().equal(other, &text)) {
+            let mut key = Vec::new();
+            collation.get().sort_key(&text, &mut key);
+            if !seen.insert(key) {
                 let kind = if set { "SET" } else { "ENUM" };
                 let error = sql_error!(ER_DUPLICATED_VALUE_IN_TYPE, name, to.to_string_lossy(&text), kind);
                 if self.sql_mode().is_strict() {

@@ -43,6 +43,11 @@ impl Definer<'_> {
         instance::table_name(name, self.schema)
     }
 
+    /// Lists of a statement may be long. Error 1317.
+    pub(super) fn check_killed(&self) -> SqlResult<()> {
+        self.shared.check_killed()
+    }
+
     pub(super) fn sql_mode(&self) -> SqlMode {
         SqlMode(self.variables.get(id::SQL_MODE).unsigned())
     }

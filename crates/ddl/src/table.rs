@@ -15,7 +15,7 @@ use errors::{SqlResult, sql_error};
 use instance::{lock_limit, lock_owner};
 use parser::ast::*;
 use plan::physical::OriginPath;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
 use sysviews::{schema_exists, table_exists};
@@ -175,7 +175,12 @@ impl Definer<'_> {
         self.apply_table_options(&mut definition, &create.options)?;
         let mut drafts = Vec::new();
         for element in &create.elements {
+            self.check_killed()?;
             if let TableElement::Column(column) = element {
+                // The rest is not looked at: a text has room for millions.
+                if drafts.len() == limits::COLUMNS_MAX {
+                    return Err(sql_error!(ER_TOO_MANY_FIELDS));
+                }
                 drafts.push(self.column_draft(column, definition.collation)?);
             }
         }
@@ -231,6 +236,11 @@ impl Definer<'_> {
         key: &IndexSpecification,
         drafts: &[ColumnDraft],
     ) -> SqlResult<()> {
+        self.check_killed()?;
+        // So many that dropping all others would not help. Each new one is compared with those before.
+        if definition.indexes.len() > 2 * (limits::INDEXES_MAX + 1) {
+            return Err(sql_error!(ER_TOO_MANY_KEYS, limits::INDEXES_MAX));
+        }
         let is_strict = self.sql_mode().is_strict();
         let (columns, taken) = (&definition.columns, &definition.indexes);
         let index = build_index(key, columns, taken, self.diagnostics, is_strict)?;
@@ -255,11 +265,13 @@ impl Definer<'_> {
 
     /// The tables that a DROP TABLE names. Errors: 1046, 1066, 1142.
     pub fn check_drop(&mut self, drop: &DropTable) -> SqlResult<Vec<TableName>> {
-        let mut names = Vec::new();
+        let mut names = Vec::with_capacity(drop.tables.len());
+        let mut seen = HashSet::with_capacity(drop.tables.len());
         for table in &drop.tables {
+            self.check_killed()?;
             let name = self.table_name(table)?;
             self.user.require_table(self.instance, Privileges::DROP, &name)?;
-            if names.contains(&name) {
+            if !seen.insert(name.clone()) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
             }
             names.push(name);
@@ -314,6 +326,7 @@ impl Definer<'_> {
     pub fn check_renames(&mut self, items: &[RenameItem]) -> SqlResult<Vec<(TableName, TableName)>> {
         let mut renames = Vec::new();
         for item in items {
+            self.check_killed()?;
             let (from, to) = (self.table_name(&item.from)?, self.table_name(&item.to)?);
             check_table_name(&to.table)?;
             self.user.require_rename(self.instance, &from, &to)?;

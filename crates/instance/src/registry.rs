@@ -4,6 +4,7 @@
 use crate::connection::{ConnectionControl, ConnectionInfo};
 use catalog::{LockOwner, WaitLimit};
 use engine::KillFlag;
+use errors::{SqlResult, sql_error};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -140,6 +141,13 @@ impl SessionShared {
             .map_or("Sleep", |(_, name)| *name);
         let name = if self.killed.load(Ordering::Relaxed) { "Killed" } else { name };
         (name, self.since_microseconds.load(Ordering::Relaxed))
+    }
+
+    /// Error 1317 once the running statement was told to end. What goes through a list of a statement's text asks for each member:
+    /// a text has room for millions.
+    #[inline]
+    pub fn check_killed(&self) -> SqlResult<()> {
+        if self.kill.is_raised() { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
     }
 
     /// Whether it runs that command.

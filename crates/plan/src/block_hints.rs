@@ -11,13 +11,17 @@ pub struct BlockHints {
     hints: Vec<Hint>,
 }
 
+/// The table that a hint is about.
+fn about(hint: &Hint) -> Option<&str> {
+    hint.tables.first().map(|table| table.name.as_str())
+}
+
 /// Whether a hint of a block cannot stand beside one that came before.
 fn conflict(known: &Hint, hint: &Hint) -> bool {
     use HintKind::{
         Icp, Index, JoinFixedOrder, JoinOrder, Mrr, RangeOptimization, Semijoin, SkipScan, Subquery,
     };
     let shares = |word: &String| known.words.iter().any(|known| known.eq_ignore_ascii_case(word));
-    let about = |hint: &Hint| hint.tables.first().map(|table| table.name.clone());
     match (known.kind, hint.kind) {
         (Semijoin | Subquery, Semijoin | Subquery) => true,
         (JoinFixedOrder, kind) | (kind, JoinFixedOrder) => kind.is_order(),

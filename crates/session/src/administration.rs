@@ -207,6 +207,7 @@ pub(crate) fn maintain(
     }
     let mut rows = Vec::new();
     for name in names {
+        session.shared.check_killed()?;
         match (maintenance.command, session.refuse_read_only_server()) {
             (MaintenanceCommand::Repair, Err(error)) => rows.extend(refused_repair(&name, &error)),
             _ => rows.extend(maintain_table(session, maintenance, &name)?),

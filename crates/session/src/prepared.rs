@@ -437,9 +437,7 @@ impl Session {
         };
         sink.resume_rows(&cursor.columns, results)?;
         for _ in 0..rows_max {
-            if self.shared.kill.is_raised() {
-                return Err(sql_error!(ER_QUERY_INTERRUPTED));
-            }
+            self.shared.check_killed()?;
             let Some(row) = cursor.rows.take_next()? else { break };
             sink.row(RowRef::Values(&row))?;
         }

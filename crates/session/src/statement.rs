@@ -134,9 +134,7 @@ impl Session {
             self.check_expired_password(traits.changes_password)?;
             self.user.count_statement(&self.instance, &self.shared, traits)?;
             // It may have been killed while it was parsed.
-            if self.shared.kill.is_raised() {
-                return Err(sql_error!(ER_QUERY_INTERRUPTED));
-            }
+            self.shared.check_killed()?;
             run(self, channel)
         }));
         drop(timer);

@@ -8,6 +8,7 @@ use catalog::{Intent, LockKey, LockMode, LockedTable, TableLocks};
 use errors::{SqlResult, sql_error};
 use instance::{lock_limit as limit, lock_owner as owner};
 use parser::ast::{LockTable, Statement, TableLockMode};
+use std::collections::HashSet;
 use std::time::Duration;
 use wire::result::ResultSink;
 
@@ -96,7 +97,9 @@ impl Session {
     /// LOCK TABLES: commits, gives earlier locks back, takes all locks or none.
     pub(crate) fn lock_tables(&mut self, tables: &[LockTable], sink: &mut dyn ResultSink) -> SqlResult<()> {
         let mut wanted: Vec<LockedTable> = Vec::new();
+        let mut seen = HashSet::with_capacity(tables.len());
         for table in tables {
+            self.shared.check_killed()?;
             let name = self.table_name(&table.table)?;
             self.user.require_schema(&self.instance, Privileges::LOCK_TABLES, &name.schema)?;
             self.user.require_table_or_columns(&self.instance, Privileges::SELECT, &name)?;
@@ -106,7 +109,7 @@ impl Session {
             };
             let key = LockKey::table(&name.schema, &name.table);
             let alias = table.alias.clone().unwrap_or(name.table);
-            if wanted.iter().any(|other| other.alias == alias && other.key.schema_name() == name.schema) {
+            if !seen.insert((name.schema, alias.clone())) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, alias));
             }
             wanted.push(LockedTable { key, alias, mode });

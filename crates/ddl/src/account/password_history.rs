@@ -15,9 +15,7 @@ impl AccountDefiner<'_> {
         // Each comparison takes milliseconds, and a policy may ask for thousands.
         env::blocking::region(|| {
             for (later, old) in account.history.0.iter().enumerate() {
-                if self.shared.kill.is_raised() {
-                    return Err(sql_error!(ER_QUERY_INTERRUPTED));
-                }
+                self.shared.check_killed()?;
                 if policy.forbids(later, old) && account.plugin.verifies(&old.stored, password) {
                     let name = &account.name;
                     return Err(sql_error!(ER_CREDENTIALS_CONTRADICT_TO_HISTORY, name.user, name.host));

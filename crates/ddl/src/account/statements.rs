@@ -46,6 +46,7 @@ impl AccountDefiner<'_> {
             let mut made = Vec::new();
             let mut existing = Vec::new();
             for specification in &create.users {
+                session.shared.check_killed()?;
                 let name = session.account_name(&specification.user)?;
                 if table.get(&name).is_some() {
                     existing.push(name);
@@ -308,6 +309,7 @@ impl AccountDefiner<'_> {
             let mut changed = Vec::new();
             let mut missing = Vec::new();
             for user in users {
+                session.shared.check_killed()?;
                 let name = session.account_name(user)?;
                 let holders: Vec<AccountName> = table
                     .all()

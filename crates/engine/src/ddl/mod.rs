@@ -16,6 +16,7 @@ use crate::options::TransactionOptions;
 use crate::tables::{Table, encoded, is_too_long, need_short_name, need_short_new_name, no_such_table};
 use crate::write::change_dictionary;
 use dictionary::{SchemaDefinition, TableDefinition, TableName};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -98,23 +99,26 @@ impl Engine {
     pub fn rename_tables(&self, renames: &[(TableName, TableName)], kill: &KillFlag) -> EngineResult<()> {
         let _ddl = self.ddl_turn(kill)?;
         // Names as they are after the steps so far: which table stands behind each changed one.
-        let mut moved: Vec<(TableName, Arc<Table>)> = Vec::new();
-        let mut vacated: Vec<TableName> = Vec::new();
+        let mut moved: BTreeMap<TableName, Arc<Table>> = BTreeMap::new();
+        let mut vacated: BTreeSet<TableName> = BTreeSet::new();
         for (old, new) in renames {
+            if kill.is_raised() {
+                return Err(EngineError::Killed);
+            }
             self.inner.tables.need_schema(&new.schema)?;
-            let table = match moved.iter().position(|(name, _)| name == old) {
-                Some(at) => moved.swap_remove(at).1,
+            let table = match moved.remove(old) {
+                Some(table) => table,
                 None if vacated.contains(old) => return Err(no_such_table(old)),
                 None => self.inner.tables.need_table(old)?,
             };
-            let taken = moved.iter().any(|(name, _)| name == new)
+            let taken = moved.contains_key(new)
                 || (!vacated.contains(new) && new != old && self.inner.tables.need_table(new).is_ok());
             if taken {
                 return Err(EngineError::TableExists(new.table.clone()));
             }
-            vacated.push(old.clone());
-            vacated.retain(|name| name != new);
-            moved.push((new.clone(), table));
+            vacated.insert(old.clone());
+            vacated.remove(new);
+            moved.insert(new.clone(), table);
         }
         let pairs = moved
             .into_iter()

@@ -2,17 +2,18 @@
 //! [`enter`]. What is said twice and names that nothing has are warnings (3126, 3127, 3128), as in MySQL.
 
 use super::Binder;
-use errors::{DiagnosticsMark, SqlError, sql_error};
+use errors::{DiagnosticsMark, SqlError, SqlResult, sql_error};
 use optimizer::{BoundTable, Source};
 use parser::ast::{Hint, HintKind};
 use parser::print_name;
 use plan::BlockHints;
 
 /// Finds the hints of the block that was entered last: its own, and those of other blocks that name it.
-pub(super) fn enter(binder: &mut Binder<'_>, own: &[Hint]) {
+/// A comment may hold a hint for each of its bytes. Error 1317.
+pub(super) fn enter(binder: &mut Binder<'_>, own: &[Hint]) -> SqlResult<()> {
     let elsewhere = binder.input.hints;
     if own.is_empty() && elsewhere.is_empty() {
-        return;
+        return Ok(());
     }
     let plain = format!("select#{}", binder.block().number);
     let named = own.iter().find(|hint| hint.kind == HintKind::QueryBlockName);
@@ -24,17 +25,22 @@ pub(super) fn enter(binder: &mut Binder<'_>, own: &[Hint]) {
             warnings.push(sql_error!(ER_WARN_CONFLICTING_HINT, hint.printed()));
         }
     };
-    own.iter().for_each(&mut add);
+    for hint in own {
+        binder.input.context.check_killed()?;
+        add(hint);
+    }
     for (at, hint) in elsewhere.iter().enumerate() {
         let is_meant =
             |block: &String| block.eq_ignore_ascii_case(&name) || block.eq_ignore_ascii_case(&plain);
         if hint.block.as_ref().is_some_and(is_meant) {
+            binder.input.context.check_killed()?;
             binder.hints_found.insert(at);
             add(hint);
         }
     }
     binder.block().hints = hints;
     binder.hint_conflicts.append(&mut warnings);
+    Ok(())
 }
 
 /// Warns of hints that were said twice, and then of those for blocks that the statement has not got, before all that was reported

@@ -4,7 +4,7 @@ use errors::{SqlResult, sql_error};
 use optimizer::Derived;
 use parser::ast;
 use plan::physical::{CommonTableUse, OutputColumn, QueryPlan};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The common tables of a statement.
@@ -59,8 +59,9 @@ impl CommonTables {
     pub fn enter(&mut self, with: Option<&ast::With>) -> SqlResult<usize> {
         let before = self.in_scope.len();
         let Some(with) = with else { return Ok(before) };
+        let mut seen = HashSet::with_capacity(with.tables.len());
         for table in &with.tables {
-            if self.in_scope[before..].iter().any(|known| known.name == table.name) {
+            if !seen.insert(table.name.as_str()) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, table.name));
             }
             self.in_scope.push(CommonTable {

@@ -178,6 +178,7 @@ fn using(
     let mut conditions = Vec::new();
     let (mut shown, mut hidden) = (Vec::new(), Vec::new());
     for name in names {
+        binder.input.context.check_killed()?;
         let left_at = using_column(binder.block(), name, left)?;
         let right_at = using_column(binder.block(), name, right)?;
         let level = binder.blocks.len() - 1;

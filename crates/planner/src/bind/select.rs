@@ -55,8 +55,7 @@ impl Binder<'_> {
         self.enter()?;
         self.block_number += 1;
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
-        block_hints::enter(self, &select.hints);
-        let bound = self.bind_select(select, around);
+        let bound = block_hints::enter(self, &select.hints).and_then(|()| self.bind_select(select, around));
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
         if self.changes.source.wanted

@@ -123,7 +123,7 @@ impl Showing<'_> {
             text_column("Create_options", 256),
             text_column("Comment", 2048),
         ];
-        let rows = self.system_tables().status_rows_of(&schema);
+        let rows = self.system_tables().status_rows_of(&schema)?;
         Ok(Listing { columns, rows })
     }
 

@@ -2,7 +2,7 @@
 //! before is used up. Main types: [`SystemCursor`], [`Pieces`].
 
 use super::SystemTables;
-use errors::{SqlResult, sql_error};
+use errors::SqlResult;
 use plan::VirtualCursor;
 use values::Value;
 
@@ -36,9 +36,7 @@ impl VirtualCursor for SystemCursor<'_> {
             if let Some(row) = self.rows.next() {
                 return Ok(Some(row));
             }
-            if self.tables.shared.kill.is_raised() {
-                return Err(sql_error!(ER_QUERY_INTERRUPTED));
-            }
+            self.tables.shared.check_killed()?;
             let Some(piece) = self.pieces.next() else { return Ok(None) };
             self.rows = piece.into_iter();
         }

@@ -8,6 +8,7 @@ use accounts::Privileges;
 use charset::CollationId;
 use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition};
 use engine::Table;
+use errors::SqlResult;
 use instance::system_schemas::{is_always_readable, is_hidden};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -367,8 +368,8 @@ impl SystemTables<'_> {
         stored.or_else(|| definition(schema, table).map(AnyTable::System))
     }
 
-    /// Rows of SHOW TABLE STATUS.
-    pub(crate) fn status_rows_of(&self, schema: &str) -> Vec<Vec<Value>> {
+    /// Rows of SHOW TABLE STATUS. Error 1317.
+    pub(crate) fn status_rows_of(&self, schema: &str) -> SqlResult<Vec<Vec<Value>>> {
         const FORMATS: [&str; 7] = ["", "Fixed", "Dynamic", "Compressed", "Redundant", "Compact", "Paged"];
         let mut names = self.names_of(schema);
         names.sort();
@@ -376,6 +377,7 @@ impl SystemTables<'_> {
             .into_iter()
             .filter_map(|(name, is_stored)| self.opened(schema, &name, is_stored))
             .map(|table| {
+                self.shared.check_killed()?;
                 let row = self.table_row(&table);
                 let mut shown = vec![row[2].clone(), row[4].clone(), row[5].clone()];
                 shown.push(match row[6] {
@@ -383,7 +385,7 @@ impl SystemTables<'_> {
                     _ => Value::Null,
                 });
                 shown.extend(row[7..].iter().cloned());
-                shown
+                Ok(shown)
             })
             .collect()
     }

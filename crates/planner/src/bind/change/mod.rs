@@ -34,8 +34,7 @@ fn changing<T>(
     binder.enter()?;
     binder.block_number += 1;
     binder.blocks.push(Block { number: binder.block_number, ..Block::default() });
-    block_hints::enter(binder, hints);
-    let plan = parts(binder);
+    let plan = block_hints::enter(binder, hints).and_then(|()| parts(binder));
     binder.blocks.pop();
     binder.leave();
     binder.common_tables.leave(before);
