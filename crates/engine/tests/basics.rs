@@ -251,6 +251,20 @@ fn statistics_stay_with_their_index() {
 }
 
 #[test]
+fn a_distribution_is_kept_until_rows_come_or_go() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &(0..100).map(|id| row(id, id, "c")).collect::<Vec<_>>());
+    let known = engine.distribution(&t);
+    assert_eq!(known.rows, 100);
+    assert!(std::sync::Arc::ptr_eq(&known, &engine.distribution(&t)));
+    insert(&engine, &t, &[row(100, 100, "c")]);
+    assert_eq!(engine.distribution(&t).rows, 101);
+    engine.analyze(&t).unwrap();
+    assert_eq!(engine.distribution(&t).column_values, [101, 101, 1]);
+}
+
+#[test]
 fn analyze_counts_the_values_of_columns_without_an_index() {
     let disk = SimulatedDisk::new(1);
     let engine = open(&disk);
