@@ -278,6 +278,28 @@ fn what_is_long_but_not_deep_is_read() {
 }
 
 #[test]
+#[allow(clippy::disallowed_methods)]
+fn parentheses_without_end_are_looked_over_once() {
+    let many = 1_000_000;
+    let timed = |text: String| {
+        let started = std::time::Instant::now();
+        let number = parse_one(text.as_bytes(), 0, ParseOptions::default()).err().map(|error| error.number());
+        (started.elapsed(), number)
+    };
+    let (list_time, number) = timed(format!("select 1{}", ",1".repeat(many)));
+    assert_eq!(number, None);
+    let around = |inner: &str| format!("{}{inner}{}", "(".repeat(many), ")".repeat(many));
+    for text in
+        [around("select 1"), "select ".to_owned() + &around("1"), "select ".to_owned() + &around("select 1")]
+    {
+        let (time, number) = timed(text);
+        assert_eq!(number, Some(1436));
+        // A list makes a tree of as many tokens. Where each of 300 levels looks over all, that takes three times as long.
+        assert!(time < list_time, "{time:?}, a list takes {list_time:?}");
+    }
+}
+
+#[test]
 fn nested_queries_in_parentheses_take_linear_time() {
     let text = format!("SELECT {}1{}", "((SELECT ".repeat(60), ") + 1)".repeat(60));
     accept(&[&text]);

@@ -128,8 +128,8 @@ fn parenthesised_operand(parser: &mut Parser) -> SqlResult<Expression> {
 /// At an opening parenthesis: whether a query stands in it, however many parentheses follow.
 /// Looks ahead without parsing: parsing twice would take exponential time for nested queries.
 pub(crate) fn opens_query(parser: &mut Parser) -> bool {
-    let mut open = parser.at;
-    loop {
+    // Each level looks ahead. What is nested deeper than that fails, whatever stands in it.
+    for open in parser.at..=parser.at + NESTING_MAX as usize {
         match parser.tokens[(open + 1).min(parser.tokens.len() - 1)].kind {
             T::Word(K::Select | K::With | K::Table) => return true,
             T::Word(K::Values) => {
@@ -143,10 +143,11 @@ pub(crate) fn opens_query(parser: &mut Parser) -> bool {
             T::Word(
                 K::Union | K::Except | K::Intersect | K::Order | K::Limit | K::For | K::Lock | K::Into,
             ) => return true,
-            T::CloseParenthesis => open += 1,
+            T::CloseParenthesis => {}
             _ => return false,
         }
     }
+    true
 }
 
 /// `{d '2020-01-01'}`, `{fn now()}`.
