@@ -19,10 +19,14 @@ const OF_MYSQL: [(&str, Rule); 8] = [
     ("skip_scan", Rule::SkipScan),
 ];
 
+/// Those of MySQL's flags that take a rule away when they are on.
+const OF_MYSQL_AGAINST: [(&str, Rule); 1] = [("subquery_to_derived", Rule::SubqueryRunsFirst)];
+
 /// Flags of its own.
-const OWN: [(&str, Rule); 15] = [
+const OWN: [(&str, Rule); 16] = [
     ("idle_groups", Rule::IdleGroups),
     ("early_subqueries", Rule::EarlySubqueries),
+    ("grouped_subqueries", Rule::GroupedSubqueries),
     ("or_factoring", Rule::OrFactoring),
     ("equal_columns", Rule::EqualColumns),
     ("outer_to_inner", Rule::OuterToInner),
@@ -40,12 +44,16 @@ const OWN: [(&str, Rule); 15] = [
 
 /// The rules that a session's variables leave.
 pub fn rules(variables: &SessionVariables) -> Rules {
-    let switches = [(id::OPTIMIZER_SWITCH, &OF_MYSQL[..]), (id::IRUKA_OPTIMIZER_SWITCH, &OWN[..])];
+    let switches = [
+        (id::OPTIMIZER_SWITCH, &OF_MYSQL[..], 0),
+        (id::OPTIMIZER_SWITCH, &OF_MYSQL_AGAINST[..], 1),
+        (id::IRUKA_OPTIMIZER_SWITCH, &OWN[..], 0),
+    ];
     let mut rules = Rules::ALL;
-    for (variable, flags) in switches {
+    for (variable, flags, without) in switches {
         let bits = variables.get(variable).unsigned();
         for (flag, rule) in flags {
-            if bits >> place(variable, flag) & 1 == 0 {
+            if bits >> place(variable, flag) & 1 == without {
                 rules = rules.without(*rule);
             }
         }
@@ -64,12 +72,13 @@ mod tests {
 
     #[test]
     fn every_flag_of_its_own_is_a_rule_and_mysqls_are_there() {
-        for (flag, _) in OF_MYSQL {
+        for (flag, _) in OF_MYSQL.iter().chain(&OF_MYSQL_AGAINST) {
             place(id::OPTIMIZER_SWITCH, flag);
         }
         let own: Vec<&str> = OWN.iter().map(|(flag, _)| *flag).collect();
         assert_eq!(id::IRUKA_OPTIMIZER_SWITCH.variable().members, own);
-        let mut all: Vec<u32> = OF_MYSQL.iter().chain(&OWN).map(|(_, rule)| *rule as u32).collect();
+        let mut all: Vec<u32> =
+            OF_MYSQL.iter().chain(&OF_MYSQL_AGAINST).chain(&OWN).map(|(_, rule)| *rule as u32).collect();
         all.sort_unstable();
         assert_eq!(all, (0..=Rule::FastExecution as u32).collect::<Vec<_>>());
     }

@@ -44,7 +44,7 @@ impl<'a> Builder<'a> {
     ) -> Joined {
         let mut members: Vec<_> = group.members.into_iter().map(Some).collect();
         let mut node: Option<Node> = None;
-        let ChosenSteps { steps, mut order } = chosen;
+        let ChosenSteps { steps, mut order, ns } = chosen;
         let (mut placed, mut rows) = (0u64, 1.0);
         let mut explain = Vec::new();
         let mut first = None;
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
         }
         let rest = without_idle(conditions);
         let ordered = order != StepOrder::None;
-        Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, explain, first }
+        Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, ns, explain, first }
     }
 
     fn differs(&self, condition: &Condition) -> bool {

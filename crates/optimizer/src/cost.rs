@@ -19,6 +19,10 @@ const PAGE_BYTES: f64 = 16384.0;
 const ENTRY_BYTES: f64 = 16.0;
 const ENTRY_COLUMN_BYTES: f64 = 8.0;
 
+/// What a run of a subquery takes besides its rows: the values of the row around are looked up among those that were seen, its
+/// nodes are opened, and what it finds is remembered. Set by hand.
+const SUBQUERY_RUN_NS: f64 = 3000.0;
+
 /// Making a row of a table without storage. A guess: each such table has its own way.
 const MADE_ROW_NS: f64 = 1000.0;
 
@@ -172,6 +176,19 @@ pub(crate) fn sort_ns(rows: f64, wanted: Option<f64>) -> f64 {
 /// Finding the groups of rows that come in no order: each is looked up among those before.
 pub(crate) fn group_ns(rows: f64) -> f64 {
     rows * between(&PROBE_NS, rows)
+}
+
+/// Going to so many places of an index, one value after the other.
+pub fn skipped_ns(values: f64) -> f64 {
+    values * SKIP_NS
+}
+
+/// After how many runs of a subquery its groups for all outer values would have cost no more. `run_ns`: of the joins of one run;
+/// `groups`: nanoseconds and rows of those for all.
+pub fn runs_worth_groups(run_ns: f64, groups: (f64, f64)) -> u64 {
+    let (ns, rows) = groups;
+    let kept = HashSides { build: rows, probe: 0.0, matched: 0.0, has_key: true, has_text: false };
+    ((ns + kept.build_ns()) / (SUBQUERY_RUN_NS + run_ns)).ceil().max(1.0) as u64
 }
 
 /// A cost between measured ones: in equal steps from each doubling of the size to the next.

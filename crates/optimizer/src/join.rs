@@ -89,13 +89,13 @@ pub fn plan_joins(
     if conditions.iter().any(is_never) {
         let row = ExplainRow { extra: vec!["Impossible WHERE".to_owned()], ..ExplainRow::default() };
         let explain = vec![row];
-        return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, explain, first: None });
+        return Ok(Joined { node: Node::Nothing, ordered: true, rows: 0.0, ns: 0.0, explain, first: None });
     }
     let Some(tree) = tree else {
         let width = width(optimizer.block);
         let row = ExplainRow { extra: vec!["No tables used".to_owned()], ..ExplainRow::default() };
         let node = filtered(Node::OneRow { width }, conditions);
-        return Ok(Joined { node, ordered: true, rows: 1.0, explain: vec![row], first: None });
+        return Ok(Joined { node, ordered: true, rows: 1.0, ns: 0.0, explain: vec![row], first: None });
     };
     let rules = optimizer.context.rules();
     let straight = straight || !rules.has(Rule::JoinOrder);

@@ -40,6 +40,7 @@ mod virtual_keys;
 pub use access::{Candidate, is_known_now, selectivity};
 pub use block::{Block, BoundColumn, BoundTable, Clause, SelectItem, Source, has_aggregate};
 pub use constant_condition::{fails, is_always, is_known, is_never};
+pub use cost::{runs_worth_groups, skipped_ns};
 pub use early_subquery::{EarlyRuns, holds_for_no_group, leave_out_unasked};
 pub use equal_columns::{EqualColumns, subject_of};
 pub use extremes::extreme_rows;
@@ -105,6 +106,8 @@ pub struct Joined {
     pub ordered: bool,
     /// Estimated number of rows.
     pub rows: f64,
+    /// Nanoseconds that they are estimated to take.
+    pub ns: f64,
     /// Its lines of EXPLAIN; those of tables that are joined only if the statement is explained.
     pub explain: Vec<ExplainRow>,
     /// The table that comes first in the order of joins.

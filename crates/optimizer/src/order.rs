@@ -20,6 +20,8 @@ const GUESS_MARGIN: f64 = 2.0;
 pub(super) struct ChosenSteps {
     pub steps: Vec<Step>,
     pub order: StepOrder,
+    /// What the rows that are wanted cost.
+    pub ns: f64,
 }
 
 /// Whether rows come in the wanted order.
@@ -51,10 +53,14 @@ pub(super) fn choose_steps(
     if goal.order.is_empty() {
         let is_all = share >= 1.0 || list.len() < 2;
         search.wanted.share = share;
-        let steps = if is_all { list } else { optimizer.choose_order(&mut search, Steps::default())?.list };
-        return Ok(ChosenSteps { steps, order: StepOrder::Any });
+        let Steps { list: steps, rows } = match is_all {
+            true => Steps { list, rows },
+            false => optimizer.choose_order(&mut search, Steps::default())?,
+        };
+        return Ok(ChosenSteps { steps, order: StepOrder::Any, ns: rows.ns(share) });
     }
     let mut chosen = with_order(optimizer, group, list, goal, conditions);
+    chosen.ns = rows.ns(share);
     let is_ordered = chosen.order != StepOrder::None;
     let is_row = leading_step(&chosen.steps).is_none();
     let rules = optimizer.context.rules();
@@ -75,7 +81,7 @@ pub(super) fn choose_steps(
         if rows.ns(share) <= least_ns {
             least_ns = rows.ns(share);
             list.iter_mut().for_each(|step| step.rows_after = (step.rows_after * share).max(0.01));
-            chosen = ChosenSteps { steps: list, order: StepOrder::Kept };
+            chosen = ChosenSteps { steps: list, order: StepOrder::Kept, ns: least_ns };
         }
     }
     Ok(chosen)
@@ -90,7 +96,7 @@ fn with_order(
     conditions: &[Condition],
 ) -> ChosenSteps {
     let Some(leading) = leading_step(&steps) else {
-        return ChosenSteps { steps, order: StepOrder::OfFirst };
+        return ChosenSteps { steps, order: StepOrder::OfFirst, ns: 0.0 };
     };
     let constant = steps[..leading].iter().fold(0, |bits, step| bits | group.members[step.member].tables);
     let step = &mut steps[leading];
@@ -102,7 +108,7 @@ fn with_order(
     {
         ordered = put_in_order(optimizer, *table, Rc::make_mut(candidate), goal, conditions, constant);
     }
-    ChosenSteps { steps, order: if ordered { StepOrder::OfFirst } else { StepOrder::None } }
+    ChosenSteps { steps, order: if ordered { StepOrder::OfFirst } else { StepOrder::None }, ns: 0.0 }
 }
 
 /// Makes a candidate give the order, if it can.

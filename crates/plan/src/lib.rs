@@ -110,6 +110,33 @@ pub struct SubqueryPlan {
     pub repeats: bool,
     /// Its value, if it was run while the statement was planned.
     pub known: Option<Value>,
+    /// Its aggregates for all rows around at once, where these are told apart by equalities.
+    pub groups: Option<SubqueryGroups>,
+}
+
+/// A scalar subquery in one implicit group, of which the row around decides by equalities which rows are in it: the same aggregates,
+/// grouped by what is equal.
+#[derive(Clone, Debug)]
+pub struct SubqueryGroups {
+    /// Its rows are keys, then the aggregates of the subquery.
+    pub query: QueryPlan,
+    /// What each key is equal to.
+    pub keys: Vec<OuterKey>,
+    /// After how many runs of the subquery itself the groups are made.
+    pub after_runs: u64,
+}
+
+/// What a key of groups is equal to.
+#[derive(Clone, Debug)]
+pub struct OuterKey {
+    /// The outer reference of the subquery.
+    pub outer: usize,
+    /// How both are compared.
+    pub mode: ComparisonMode,
+    /// Type of the outer value.
+    pub outer_type: ColumnType,
+    /// Type of the key.
+    pub key_type: ColumnType,
 }
 
 /// What a statement makes of a parameter.

@@ -97,6 +97,10 @@ pub struct QueryPlan {
     pub block: Option<u32>,
     /// Estimated number of its rows.
     pub rows: f64,
+    /// Nanoseconds that finding and joining the rows of FROM is estimated to take.
+    pub joins_ns: f64,
+    /// And the number of these rows.
+    pub joined_rows: f64,
     /// Of a derived table: what determines what among its columns.
     pub dependence: Option<Arc<DerivedDependence>>,
     /// Of a subquery: whether it was found to have no rows while it was planned.
@@ -110,7 +114,17 @@ impl QueryPlan {
     /// A query of those rows, without columns as yet.
     pub fn of(root: Node, rows: f64) -> QueryPlan {
         let (columns, outer) = (Vec::new(), Vec::new());
-        QueryPlan { root, columns, outer, block: None, rows, dependence: None, is_empty: false }
+        QueryPlan {
+            root,
+            columns,
+            outer,
+            block: None,
+            rows,
+            joins_ns: 0.0,
+            joined_rows: rows,
+            dependence: None,
+            is_empty: false,
+        }
     }
 }
 

@@ -17,6 +17,10 @@ pub enum Rule {
     IdleGroups,
     /// Subqueries that read nothing of the rows around them run while it is planned.
     EarlySubqueries,
+    /// Aggregates of a subquery that depends on the row around by equalities are computed for all such rows at once.
+    GroupedSubqueries,
+    /// Only after the subquery has run for as many rows as that costs.
+    SubqueryRunsFirst,
     /// What all alternatives of OR demand stands beside them.
     OrFactoring,
     /// What is said of a column is said of those that are equal to it.

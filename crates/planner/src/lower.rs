@@ -8,8 +8,8 @@ use expression::{Expression, ExpressionKind, TypeClass};
 use optimizer::{
     Block, Grouping, JoinGoal, JoinTree, Joined, LogicalSelect, Optimizer, ReadOrder, SelectItem, Source,
     Survey, compute_chosen_year, extreme_rows, holds_for_no_group, is_never, keep_in_table,
-    keep_what_is_read, known_rows, leave_out_unasked, plan_joins, selectivity, skipping_rows, tables_of,
-    whole_table,
+    keep_what_is_read, known_rows, leave_out_unasked, plan_joins, selectivity, skipped_ns, skipping_rows,
+    tables_of, whole_table,
 };
 use plan::Rule;
 use plan::physical::{
@@ -29,6 +29,8 @@ pub(crate) struct Lowered {
     pub explain: Vec<ExplainRow>,
     /// Estimated number of its rows.
     pub rows: f64,
+    /// Estimated number of the joined rows, and nanoseconds that they take.
+    pub joined: (f64, f64),
 }
 
 /// Chooses how a SELECT is done that is settled and whose block is on top of the stack.
@@ -37,7 +39,7 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     if let Some(done) = count_only(binder.block(), &select, may_count) {
         let columns = output_columns(binder.block(), &mut select, Grouping::InOrder);
         let node = limited(done, select.limit, select.counts_all);
-        return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0 });
+        return Ok(Lowered { node, columns, explain: vec![optimized_away()], rows: 1.0, joined: (1.0, 0.0) });
     }
     let last_block = binder.block_number;
     let impossible = look_at_select(&mut binder.survey(), last_block, &mut select)?;
@@ -53,11 +55,12 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     SubqueryJoins { survey, open, explain }.join_subqueries(&mut select)?;
     let goal = join_goal(binder.block(), &select);
     let groups_by_order = goal.for_groups && !goal.order.is_empty();
-    let Joined { node, ordered, mut explain, first, rows } =
+    let Joined { node, ordered, mut explain, first, rows, ns } =
         joined_rows(&mut binder.optimizer(), &mut select, goal)?;
     let in_order = ordered && groups_by_order;
     let by_keys = in_order && orders_by_keys(&select, binder.block().group_keys.len());
     let ordered = if select.groups { by_keys } else { ordered && !select.distinct };
+    let joined = (rows, ns);
     let rows = rows_of_select(binder.block(), &select, rows);
     let first = first.map_or(0, |table| 1 << table);
     let is_wanted = ordered && !select.groups && is_order_of(binder.block(), &select, first);
@@ -90,7 +93,7 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     if binder.rules().has(Rule::KeptSlots) {
         keep_what_is_read(&mut node);
     }
-    Ok(Lowered { node, columns, explain, rows })
+    Ok(Lowered { node, columns, explain, rows, joined })
 }
 
 /// The rows of FROM that pass WHERE: few where an index tells which are enough, else all by joins.
@@ -110,11 +113,12 @@ fn joined_rows(
 /// The rows that are enough where an index tells which.
 fn few_rows(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Option<Joined> {
     if let Some(node) = extreme_rows(optimizer, select) {
-        let explain = vec![optimized_away()];
-        return Some(Joined { node, ordered: false, rows: 1.0, explain, first: None });
+        let (explain, ns) = (vec![optimized_away()], skipped_ns(1.0));
+        return Some(Joined { node, ordered: false, rows: 1.0, ns, explain, first: None });
     }
     let (node, row, rows) = skipping_rows(optimizer, select)?;
-    Some(Joined { node, ordered: false, rows, explain: vec![row], first: Some(0) })
+    let (explain, ns) = (vec![row], skipped_ns(rows));
+    Some(Joined { node, ordered: false, rows, ns, explain, first: Some(0) })
 }
 
 /// How many rows come of so many joined ones.

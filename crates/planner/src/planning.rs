@@ -4,14 +4,15 @@
 use crate::bind::Binder;
 use crate::lower::{Lowered, lower};
 use crate::rewrite::{
-    Pushdown, Settler, Settling, factor_alternatives, factor_joins, groups_silently, is_joinable, keep_times,
-    take_in_derived, takes_conditions,
+    GroupedByOuter, Pushdown, Settler, Settling, factor_alternatives, factor_joins, grouped_by_outer,
+    groups_silently, is_joinable, keep_times, take_in_derived, takes_conditions, takes_groups,
+    without_select_list,
 };
 use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
-use optimizer::{Block, BoundTable, Derived, JoinTree, LogicalSelect, OpenSelect, Source};
-use plan::Rule;
+use optimizer::{Block, BoundTable, Derived, JoinTree, LogicalSelect, OpenSelect, Source, runs_worth_groups};
 use plan::physical::{ExplainRow, QueryPlan};
+use plan::{Rule, SubqueryGroups};
 use std::sync::Arc;
 
 /// Chooses how a bound SELECT is done.
@@ -35,6 +36,37 @@ pub(crate) fn plan_asked(
     })
 }
 
+/// The same for a scalar subquery, with its groups for all rows around where it takes them.
+pub(crate) fn plan_scalar(
+    binder: &mut Binder<'_>,
+    open: OpenSelect,
+) -> SqlResult<(QueryPlan, Option<SubqueryGroups>)> {
+    let may = binder.rules().has(Rule::GroupedSubqueries) && !binder.nature.repeats;
+    let last_block = open.last_block;
+    let (plan, grouped) = plan_select_and(binder, open, &|block, select| {
+        if may { grouped_by_outer(block, select, last_block) } else { None }
+    })?;
+    let Some(GroupedByOuter { open, keys }) = grouped.filter(|_| takes_groups(&plan.root)) else {
+        return Ok((plan, None));
+    };
+    let explained = binder.explain.len();
+    let Some(query) = without_select_list(plan_select(binder, open)?) else {
+        binder.explain.truncate(explained);
+        return Ok((plan, None));
+    };
+    let runs_first = binder.rules().has(Rule::SubqueryRunsFirst);
+    let after_runs =
+        if runs_first { runs_worth_groups(plan.joins_ns, (query.joins_ns, query.joined_rows)) } else { 0 };
+    let note = match after_runs {
+        0 => "Groups of all outer values".to_owned(),
+        runs => format!("Groups of all outer values after {runs} runs"),
+    };
+    let rows = &mut binder.explain[explained..];
+    rows.iter_mut().for_each(|row| row.select_type = "MATERIALIZED");
+    rows.iter_mut().take(1).for_each(|row| row.extra.push(note.clone()));
+    Ok((plan, Some(SubqueryGroups { query, keys, after_runs })))
+}
+
 /// Plans a SELECT; `take` is given it once it is settled, before it is chosen how it is done.
 fn plan_select_and<T>(
     binder: &mut Binder<'_>,
@@ -53,7 +85,7 @@ fn plan_select_and<T>(
     binder.block_number = bound;
     let block = binder.blocks.pop().unwrap_or_default();
     let (lowered, taken) = lowered?;
-    let Lowered { node: root, columns, explain, rows } = lowered;
+    let Lowered { node: root, columns, explain, rows, joined: (joined_rows, joins_ns) } = lowered;
     if binder.input.explains {
         let select_type = match (select_type, block.outer.is_empty()) {
             ("SUBQUERY", false) => "DEPENDENT SUBQUERY",
@@ -63,8 +95,9 @@ fn plan_select_and<T>(
         binder.explain.extend(lines.map(|row| ExplainRow { id: Some(block.number), select_type, ..row }));
     }
     let Block { number, outer, dependence, known, .. } = block;
-    let is_empty = known.has_no_keys;
-    Ok((QueryPlan { root, columns, outer, block: Some(number), rows, dependence, is_empty }, taken))
+    let (block, is_empty) = (Some(number), known.has_no_keys);
+    let plan = QueryPlan { root, columns, outer, block, rows, joins_ns, joined_rows, dependence, is_empty };
+    Ok((plan, taken))
 }
 
 /// The plan of a query in FROM whose tables are not read in its place. `common`: the number of the common table that it is,

@@ -1,7 +1,9 @@
 //! Subqueries of expressions. What depends on no outer row runs once; what does runs once for each set of outer values
-//! that was not seen before. Main function: [`run`]. The sets of IN and its like are in `subquery_set.rs`.
+//! that was not seen before. Main function: [`run`]. The sets of IN and its like are in `subquery_set.rs`,
+//! the groups of all outer values in `subquery_groups.rs`.
 
 use super::open;
+use super::subquery_groups::{GroupRow, row_of_group};
 use super::subquery_set::{Extremes, RowSet};
 use crate::batch::RowBatch;
 use crate::run::Run;
@@ -168,10 +170,10 @@ fn find(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Found> {
             Ok(Found::Exists(open(rows_alone(&subquery.query.root), run).next(run, &mut batch)?))
         }
         SubqueryUse::Scalar => {
-            let row = one_row(run, id)?;
+            let row = found_row(run, id)?;
             Ok(Found::Value(row.and_then(|row| row.into_iter().next()).unwrap_or(Value::Null)))
         }
-        SubqueryUse::Row => Ok(Found::Row(one_row(run, id)?)),
+        SubqueryUse::Row => Ok(Found::Row(found_row(run, id)?)),
         SubqueryUse::In | SubqueryUse::NotIn => Ok(Found::Rows(RowSet::read(subquery, id, run)?)),
         SubqueryUse::Any(_) | SubqueryUse::All(_) => Ok(Found::Extremes(Extremes::read(subquery, run)?)),
     }
@@ -183,6 +185,14 @@ fn rows_alone(node: &Node) -> &Node {
         Node::Project { input, .. } => input,
         Node::Distinct { input, .. } | Node::Sort { input, limit: None, .. } => rows_alone(input),
         other => other,
+    }
+}
+
+/// The one row, of the groups for all rows around or by a run of its own.
+fn found_row(run: &mut Run<'_, '_>, id: usize) -> SqlResult<Option<Vec<Value>>> {
+    match row_of_group(run, id)? {
+        GroupRow::Found(row) => Ok(row),
+        GroupRow::Runs => one_row(run, id),
     }
 }
 

@@ -80,12 +80,15 @@ impl<'a> Describer<'a> {
                 }
             });
         }
-        calls.into_iter().filter_map(|call| self.subquery(call, place)).collect()
+        calls.into_iter().flat_map(|call| self.subquery(call, place)).collect()
     }
 
-    fn subquery(&mut self, call: &SubqueryCall, place: &'static str) -> Option<Step> {
+    /// A subquery, and its groups for all rows around if it may have them.
+    fn subquery(&mut self, call: &SubqueryCall, place: &'static str) -> Vec<Step> {
         let plan = self.plan;
-        let subquery = plan.subqueries.get(call.id).filter(|_| self.subqueries.insert(call.id))?;
+        let Some(subquery) = plan.subqueries.get(call.id).filter(|_| self.subqueries.insert(call.id)) else {
+            return Vec::new();
+        };
         let (runs, how) = match (call.outer.is_empty(), call.repeats) {
             (_, true) => ("uncacheable", "uncacheable"),
             (true, false) => ("run only once", "cacheable"),
@@ -101,7 +104,18 @@ impl<'a> Describer<'a> {
             .detail("subquery_location", place)
             .detail(how, true)
             .under(format!("Select #{number} (subquery in {place}; {runs})"));
-        Some(step)
+        let groups = subquery.groups.as_ref().map(|groups| {
+            let after = match groups.after_runs {
+                0 => String::new(),
+                runs => format!(" after {runs} runs"),
+            };
+            self.node(&groups.query.root)
+                .detail("subquery", true)
+                .detail("subquery_location", place)
+                .detail("groups_after_runs", groups.after_runs)
+                .under(format!("Select #{number} (subquery in {place}; groups of all outer values{after})"))
+        });
+        std::iter::once(step).chain(groups).collect()
     }
 }
 

@@ -3,14 +3,14 @@
 use super::query::convert_columns;
 use super::select::Surroundings;
 use super::{Binder, Wanted, expression::comparison};
-use crate::planning::plan_asked;
+use crate::planning::{plan_asked, plan_scalar, plan_select};
 use ::expression::operators::{ComparisonMode, ComparisonOperator, prepare_equal_values};
 use ::expression::{BuildFacts, Expression, ExpressionKind, ResultType, RowPart, SubqueryCall, SubqueryUse};
 use errors::{SqlResult, sql_error};
 use optimizer::{OpenSelect, compute_year};
 use parser::ast;
-use plan::SubqueryPlan;
 use plan::physical::{Node, QueryPlan};
+use plan::{SubqueryGroups, SubqueryPlan};
 use std::sync::Arc;
 use values::ColumnType;
 
@@ -75,7 +75,7 @@ fn subquery(
     // The subquery's aggregates are its own, whatever stands around it.
     let explained = binder.explain.len();
     let around = std::mem::take(&mut binder.nature.repeats);
-    let (mut plan, unplanned) = asked_query(binder, query, wanted)?;
+    let Asked { mut plan, unplanned, groups } = asked_query(binder, query, wanted)?;
     let repeats = binder.nature.repeats;
     binder.nature.repeats |= around;
     if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
@@ -86,16 +86,7 @@ fn subquery(
         SubqueryUse::Scalar if width > 1 => SubqueryUse::Row,
         other => other,
     };
-    let expected = operands.len().max(1);
-    match wanted {
-        SubqueryUse::Exists | SubqueryUse::Row => {}
-        _ if width != expected => return Err(sql_error!(ER_OPERAND_COLUMNS, expected)),
-        // Rows are in order, but MySQL compares only the equality of rows with those of a subquery.
-        SubqueryUse::Any(_) | SubqueryUse::All(_) if width > 1 => {
-            return Err(sql_error!(ER_OPERAND_COLUMNS, 1));
-        }
-        _ => {}
-    }
+    check_width(wanted, width, operands.len().max(1))?;
     if let Some(shown) = as_expression(&plan)
         && let Some(expression) = without_table(binder.facts, wanted, &mut operands, shown)?
     {
@@ -121,30 +112,60 @@ fn subquery(
     if let Some(unplanned) = unplanned {
         binder.subqueries.open.insert(binder.subqueries.plans.len(), unplanned);
     }
-    binder.subqueries.plans.push(SubqueryPlan { query: plan, wanted, comparisons, repeats, known: None });
+    binder.subqueries.plans.push(SubqueryPlan {
+        query: plan,
+        wanted,
+        comparisons,
+        repeats,
+        known: None,
+        groups,
+    });
     Ok(expression)
 }
 
-/// A query that an expression asks, and what it asks for before it is chosen how it is found, if its tables or its rows may be
-/// joined.
-fn asked_query(
-    binder: &mut Binder<'_>,
-    query: &ast::Query,
-    wanted: SubqueryUse,
-) -> SqlResult<(QueryPlan, Option<Arc<OpenSelect>>)> {
-    let asks = matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists);
-    let ast::QueryBody::Select(select) = &query.body else {
-        return Ok((binder.nested_query(query, "SUBQUERY")?, None));
-    };
-    if !asks || query.into.is_some() {
-        return Ok((binder.nested_query(query, "SUBQUERY")?, None));
+/// Error 1241 unless the query has as many columns as are compared.
+fn check_width(wanted: SubqueryUse, width: usize, expected: usize) -> SqlResult<()> {
+    match wanted {
+        SubqueryUse::Exists | SubqueryUse::Row => Ok(()),
+        _ if width != expected => Err(sql_error!(ER_OPERAND_COLUMNS, expected)),
+        // Rows are in order, but MySQL compares only the equality of rows with those of a subquery.
+        SubqueryUse::Any(_) | SubqueryUse::All(_) if width > 1 => Err(sql_error!(ER_OPERAND_COLUMNS, 1)),
+        _ => Ok(()),
     }
+}
+
+/// A query that an expression asks.
+struct Asked {
+    plan: QueryPlan,
+    /// What it asks for before it is chosen how it is found, if its tables or its rows may be joined.
+    unplanned: Option<Arc<OpenSelect>>,
+    groups: Option<SubqueryGroups>,
+}
+
+fn asked_query(binder: &mut Binder<'_>, query: &ast::Query, wanted: SubqueryUse) -> SqlResult<Asked> {
+    let asks = matches!(wanted, SubqueryUse::In | SubqueryUse::NotIn | SubqueryUse::Exists);
+    let select = match &query.body {
+        ast::QueryBody::Select(select) if query.into.is_none() => select,
+        _ => {
+            let plan = binder.nested_query(query, "SUBQUERY")?;
+            return Ok(Asked { plan, unplanned: None, groups: None });
+        }
+    };
     let before = binder.common_tables.enter(query.with.as_ref())?;
-    let around = Surroundings { only_asks: true, ..Surroundings::of(query, "SUBQUERY") };
+    let around = Surroundings { only_asks: asks, ..Surroundings::of(query, "SUBQUERY") };
     let open = binder.open_select(select, &around);
     binder.common_tables.leave(before);
     let open = open?;
-    plan_asked(binder, open, wanted)
+    if asks {
+        let (plan, unplanned) = plan_asked(binder, open, wanted)?;
+        return Ok(Asked { plan, unplanned, groups: None });
+    }
+    let (plan, groups) = match wanted {
+        // Only rows that are asked for are locked.
+        SubqueryUse::Scalar if query.locking.is_empty() => plan_scalar(binder, open)?,
+        _ => (plan_select(binder, open)?, None),
+    };
+    Ok(Asked { plan, unplanned: None, groups })
 }
 
 /// A subquery that reads no table and shows one value is that value, or a comparison with it.

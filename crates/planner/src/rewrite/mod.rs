@@ -7,6 +7,7 @@ mod equality;
 mod factor;
 mod graft;
 mod merge;
+mod outer_groups;
 mod pushdown;
 mod semijoin;
 
@@ -14,5 +15,6 @@ pub(crate) use condition::{Settler, Settling};
 pub(crate) use constant_rows::keep_times;
 pub(crate) use factor::{factor_alternatives, factor_joins};
 pub(crate) use merge::take_in_derived;
+pub(crate) use outer_groups::{GroupedByOuter, grouped_by_outer, takes_groups, without_select_list};
 pub(crate) use pushdown::{Pushdown, add_inner_conditions, takes_conditions};
 pub(crate) use semijoin::{SubqueryJoins, groups_silently, is_joinable};

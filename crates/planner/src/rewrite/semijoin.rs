@@ -45,17 +45,6 @@ pub(crate) fn is_joinable(select: &LogicalSelect) -> bool {
 
 /// Whether its rows are groups of rows of base tables, and nobody can tell when they are found.
 pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
-    use AggregateKind::{Average, Count, CountRows, Maximum, Minimum, Sum};
-    let is_exact =
-        |value: &Expression| matches!(value.result.class(), TypeClass::Integer | TypeClass::Decimal);
-    let adds_silently = |call: &AggregateCall| {
-        let is_known = match call.kind {
-            CountRows | Count | Minimum | Maximum => true,
-            Sum | Average => call.arguments.iter().all(is_exact),
-            _ => false,
-        };
-        is_known && call.arguments.iter().all(is_silent)
-    };
     let mut all = select.conditions.iter().chain(&select.having).chain(&block.group_keys);
     let is_base = |table: &BoundTable| matches!(table.source, Source::Base(_));
     select.groups
@@ -67,6 +56,19 @@ pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
         && select.items.iter().all(|item| is_silent(&item.expression))
         && !select.tree.as_ref().is_none_or(|tree| tree.has_condition(&|condition| !is_silent(condition)))
         && block.aggregates.iter().all(adds_silently)
+}
+
+/// Whether nobody can tell when, and in which order, an aggregate is given its rows.
+pub(super) fn adds_silently(call: &AggregateCall) -> bool {
+    use AggregateKind::{Average, Count, CountRows, Maximum, Minimum, Sum};
+    let is_exact =
+        |value: &Expression| matches!(value.result.class(), TypeClass::Integer | TypeClass::Decimal);
+    let is_known = match call.kind {
+        CountRows | Count | Minimum | Maximum => true,
+        Sum | Average => call.arguments.iter().all(is_exact),
+        _ => false,
+    };
+    is_known && call.arguments.iter().all(is_silent)
 }
 
 /// Joins the subqueries of a statement with the query that asks for their rows.

@@ -1,0 +1,155 @@
+//! A scalar subquery in one implicit group whose rows are told by equalities with the row around, as in `x < (SELECT AVG(b.y) FROM b WHERE
+//! b.k = a.k)`: its aggregates are grouped by what is equal, so that its tables are read once for all rows around. Main functions:
+//! [`grouped_by_outer`], [`takes_groups`].
+//!
+//! The subquery stays where it stands: it is asked only where it was before, and HAVING and the select list are computed for the groups
+//! that are asked for. What is computed of other rows is silent, so that nobody can tell. Groups that are not there are empty ones.
+
+use super::semijoin::adds_silently;
+use expression::operators::{ComparisonMode, ComparisonOperator};
+use expression::silent::is_silent;
+use expression::{Expression, ExpressionKind, ResultType, TypeClass};
+use optimizer::{Block, BoundTable, LogicalSelect, OpenSelect, SelectItem, Source, is_never, shown_column};
+use plan::OuterKey;
+use plan::physical::{Node, QueryPlan, RowLock};
+use values::TypeKind;
+
+/// A query for the keys and aggregates of all groups.
+pub(crate) struct GroupedByOuter {
+    pub open: OpenSelect,
+    pub keys: Vec<OuterKey>,
+}
+
+/// The groups of a subquery that is settled, for all values of the rows around.
+pub(crate) fn grouped_by_outer(
+    block: &Block,
+    select: &LogicalSelect,
+    last_block: u32,
+) -> Option<GroupedByOuter> {
+    if block.outer.is_empty() || !groups_all_silently(block, select) {
+        return None;
+    }
+    let (mut conditions, mut columns, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    for condition in &select.conditions {
+        match outer_key(condition) {
+            Some((column, key)) => {
+                columns.push(column.clone());
+                keys.push(key);
+            }
+            None => conditions.push(condition.clone()),
+        }
+    }
+    let is_open = |part: &Expression| matches!(part.kind, ExpressionKind::Outer(_));
+    let arguments = block.aggregates.iter().flat_map(|call| &call.arguments);
+    let mut others = conditions.iter().chain(arguments);
+    let over_groups = select.items.iter().map(|item| &item.expression).chain(&select.having);
+    let is_free = |expression: &Expression| !expression.any(&is_open);
+    let in_joins = select.tree.as_ref()?.has_condition(&|condition| condition.any(&is_open));
+    if keys.is_empty() || in_joins || !others.all(is_free) || !over_groups.into_iter().all(is_free) {
+        return None;
+    }
+    let mut block = block.clone();
+    block.outer.clear();
+    block.group_keys = columns;
+    let select = rows_of_groups(&block, select, conditions);
+    Some(GroupedByOuter { open: OpenSelect { block, select, last_block }, keys })
+}
+
+/// A SELECT whose rows are groups: keys, then aggregates.
+fn rows_of_groups(block: &Block, select: &LogicalSelect, conditions: Vec<Expression>) -> LogicalSelect {
+    let keys = block.group_keys.iter().map(|key| &key.result);
+    let results = keys.chain(block.aggregates.iter().map(|call| &call.result));
+    let item = |(slot, result): (usize, &ResultType)| SelectItem {
+        name: String::new(),
+        expression: Expression::slot(slot, "group".into(), result.clone()),
+    };
+    let items: Vec<SelectItem> = results.enumerate().map(item).collect();
+    LogicalSelect {
+        tree: select.tree.clone(),
+        conditions,
+        groups: true,
+        has_group_keys: true,
+        shown: items.iter().map(|item| shown_column(block, &item.name, &item.expression)).collect(),
+        items,
+        // Nothing of it is kept in a table as MySQL would.
+        is_operand: true,
+        select_type: select.select_type,
+        ..LogicalSelect::default()
+    }
+}
+
+/// Whether all rows may be aggregated though some are not asked for.
+fn groups_all_silently(block: &Block, select: &LogicalSelect) -> bool {
+    let is_plain = |table: &BoundTable| {
+        matches!(table.source, Source::Base(_)) && table.lock == RowLock::None && table.key_slot.is_none()
+    };
+    let has_loud_join = |tree: &optimizer::JoinTree| tree.has_condition(&|condition| !is_silent(condition));
+    select.groups
+        && !select.has_group_keys
+        && !(select.rollup || select.limit.is_some() || select.counts_all || select.distinct)
+        && select.semijoins.is_empty()
+        && select.handed_on == 0
+        && block.tables.iter().all(is_plain)
+        && !select.tree.as_ref().is_none_or(has_loud_join)
+        && select.conditions.iter().all(|condition| is_silent(condition) && !is_never(condition))
+        && block.aggregates.iter().all(adds_silently)
+}
+
+/// The column that a condition makes equal to a value of the row around, if all rows with such a value are one group.
+fn outer_key(condition: &Expression) -> Option<(&Expression, OuterKey)> {
+    let ExpressionKind::Compare(comparison) = &condition.kind else { return None };
+    let (left, right) = (&comparison.left, &comparison.right);
+    let (column, outer) = match (&left.kind, &right.kind) {
+        (ExpressionKind::Column(_), ExpressionKind::Outer(_)) => (left, right),
+        (ExpressionKind::Outer(_), ExpressionKind::Column(_)) => (right, left),
+        _ => return None,
+    };
+    let ExpressionKind::Outer(number) = outer.kind else { return None };
+    let is_equality = comparison.operator == ComparisonOperator::Equal;
+    (is_equality && are_one_group(comparison.mode, &column.result, &outer.result)).then(|| {
+        let key = OuterKey {
+            outer: number,
+            mode: comparison.mode,
+            outer_type: outer.result.column_type.clone(),
+            key_type: column.result.column_type.clone(),
+        };
+        (column, key)
+    })
+}
+
+/// Whether values of a column that are equal to one value are all in one group, and those of a group equal to the same values.
+fn are_one_group(mode: ComparisonMode, column: &ResultType, outer: &ResultType) -> bool {
+    let is_exact = |side: &ResultType| side.kind().is_integer() || side.kind() == TypeKind::Decimal;
+    match mode {
+        ComparisonMode::Integer => column.kind().is_integer() && outer.kind().is_integer(),
+        ComparisonMode::Decimal => is_exact(column) && is_exact(outer),
+        ComparisonMode::Text(collation) => {
+            let is_text = |side: &ResultType| side.class() == TypeClass::Text && !side.kind().has_members();
+            is_text(column) && is_text(outer) && column.column_type.collation == collation
+        }
+        ComparisonMode::Date | ComparisonMode::DateTime | ComparisonMode::Time => {
+            matches!(column.kind(), TypeKind::Date | TypeKind::DateTime | TypeKind::Time)
+                && column.kind() == outer.kind()
+        }
+        _ => false,
+    }
+}
+
+/// Whether what a subquery shows can be computed of the aggregates of a group that was found otherwise.
+pub(crate) fn takes_groups(node: &Node) -> bool {
+    match node {
+        Node::Project { input, .. } | Node::Filter { input, .. } => takes_groups(input),
+        Node::Aggregate(aggregate) => aggregate.keys.is_empty(),
+        _ => false,
+    }
+}
+
+/// The query without its select list, if its rows are then groups.
+pub(crate) fn without_select_list(query: QueryPlan) -> Option<QueryPlan> {
+    match query.root {
+        Node::Project { input, .. } if matches!(*input, Node::Aggregate(_)) => {
+            Some(QueryPlan { root: *input, ..query })
+        }
+        _ => None,
+    }
+}
