@@ -63,6 +63,7 @@ pub const RULES: &[Rule] = &[
     Rule::of_mysql("materialization", "materialization", Small, subqueries::values),
     Rule::own("idle_groups", Small, subqueries::idle_groups, ""),
     Rule::own("early_subqueries", Small, subqueries::scalar, "run only once"),
+    Rule::own("grouped_subqueries", Small, subqueries::grouped, ""),
     Rule::own("or_factoring", Small, joins::alternatives, ""),
     Rule::own("equal_columns", Small, joins::equal_columns, ""),
     Rule::own("outer_to_inner", Small, joins::outer_to_inner, ""),

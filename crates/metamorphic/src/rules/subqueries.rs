@@ -188,3 +188,58 @@ pub fn scalar(random: &mut Random, tables: &Tables) -> Query {
     }
     query
 }
+
+/// Aggregates of the rows that are equal to the row around.
+pub fn grouped(random: &mut Random, tables: &Tables) -> Query {
+    let from = over(random, tables);
+    let mut query = plain(random, &from);
+    let (inner, own) = inner(random, tables);
+    let mut conditions = vec![own.equality(random, &from.scope)];
+    if random.percent(25) {
+        conditions.push(own.equality(random, &from.scope));
+    }
+    if random.percent(40) {
+        conditions.push(own.condition(random, 1));
+    }
+    random.shuffle(&mut conditions);
+    let conditions = where_of(&conditions);
+    let having = *random.choose(&["", "", "", " HAVING COUNT(*) > 1", " HAVING COUNT(*) <> 2"]);
+    let (column, shown) = exact_pair(random, &from.scope, &own);
+    let number = own.like(random, 'i').map_or("q.id".to_owned(), |column| column.text.clone());
+    let counted = own.any(random).text.clone();
+    let value = match random.below(7) {
+        0 => "COUNT(*)".to_owned(),
+        1 => format!("COUNT({counted})"),
+        2 => format!("COUNT(DISTINCT {counted})"),
+        3 => format!("NULLIF(MAX({number}), COUNT(*))"),
+        4 => format!("MIN({number})"),
+        5 => format!("COALESCE(MAX({number}), -1)"),
+        _ => format!("2 * COUNT({counted}) + COUNT(*)"),
+    };
+    let operator = *random.choose(&["=", "<", ">", ">=", "<>", "<=>"]);
+    let value = format!("(SELECT {value} FROM {inner}{conditions}{having})");
+    let extreme = match shown.family {
+        'e' => format!("(SELECT MIN(q.id) FROM {inner}{conditions}{having})"),
+        _ => format!(
+            "(SELECT {}({}) FROM {inner}{conditions}{having})",
+            random.choose(&["MIN", "MAX"]),
+            shown.text
+        ),
+    };
+    let column = if shown.family == 'e' { "a.id".to_owned() } else { column.text };
+    query.conditions.push(match random.below(6) {
+        0 => format!("{value} IS NULL"),
+        1 => format!("a.id % 8 < {value} OR {}", from.scope.condition(random, 0)),
+        2 => format!("a.id % 8 {operator} {value}"),
+        _ => format!("{column} {operator} {extreme}"),
+    });
+    if random.percent(25) {
+        // What is shown is computed for fewer rows in one way to ask than in another: it must not fail.
+        query.items.push(format!("(SELECT COUNT({counted}) FROM {inner}{conditions}{having})"));
+    }
+    if random.percent(40) {
+        query.conditions.push(from.scope.condition(random, 1));
+    }
+    random.shuffle(&mut query.conditions);
+    query
+}
