@@ -229,6 +229,10 @@ fn write_literal(value: &Value, result: &ResultType, f: &mut Formatter<'_>) -> R
 
 /// Whether two expressions are the same computation.
 pub fn same(left: &Expression, right: &Expression) -> bool {
+    // Columns are asked for more than all others.
+    if let (ExpressionKind::Column(left), ExpressionKind::Column(right)) = (&left.kind, &right.kind) {
+        return left.slot == right.slot;
+    }
     if std::mem::discriminant(&left.kind) != std::mem::discriminant(&right.kind) || !same_head(left, right) {
         return false;
     }
@@ -246,7 +250,6 @@ fn same_head(left: &Expression, right: &Expression) -> bool {
     use ExpressionKind as Kind;
     match (&left.kind, &right.kind) {
         (Kind::Literal(left), Kind::Literal(right)) => left == right,
-        (Kind::Column(left), Kind::Column(right)) => left.slot == right.slot,
         (Kind::Parameter(left), Kind::Parameter(right)) => left == right,
         (Kind::Outer(left), Kind::Outer(right)) => left == right,
         (Kind::Aggregate(left), Kind::Aggregate(right)) => left == right,

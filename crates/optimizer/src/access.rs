@@ -163,7 +163,7 @@ impl Optimizer<'_> {
     fn said<'e>(&self, number: usize, conditions: &[&'e Expression], placed: u64) -> Said<'e> {
         let reader = TermReader { block: self.block, table: number, placed };
         debug_assert!(reader.has_indexes());
-        let mut said = Said::default();
+        let mut said = Said { all: Vec::with_capacity(conditions.len()), any: Vec::new() };
         for condition in conditions {
             match reader.read(condition) {
                 Some(Terms::One(term)) => said.all.push(term),

@@ -206,9 +206,9 @@ fn without_idle(conditions: Vec<Condition>) -> Vec<Expression> {
             && (conditions.iter().any(|other| !other.is_implied && same_class(other))
                 || conditions[..at].iter().any(same_class))
     };
-    let idle: Vec<bool> = conditions.iter().enumerate().map(|(at, one)| is_idle(at, one)).collect();
-    let kept = conditions.into_iter().zip(idle).filter(|(_, idle)| !idle);
-    kept.map(|(condition, _)| condition.expression).collect()
+    let idle: Vec<usize> = (0..conditions.len()).filter(|at| is_idle(*at, &conditions[*at])).collect();
+    let kept = conditions.into_iter().enumerate().filter(|(at, _)| !idle.contains(at));
+    kept.map(|(_, condition)| condition.expression).collect()
 }
 
 /// Adds conditions to a reader; they are checked where the row is read.

@@ -66,7 +66,7 @@ pub(crate) enum Terms<'e> {
 }
 
 /// What conditions that all hold say of a table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Said<'e> {
     /// Terms that hold for all rows.
     pub all: Vec<Term<'e>>,
