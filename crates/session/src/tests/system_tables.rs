@@ -98,9 +98,16 @@ fn a_look_up_opens_the_tables_that_it_names() {
             "3",
         ),
         (
-            "select count(*) from (select 'T17' n) x join information_schema.columns c on c.table_name = x.n",
+            "select count(*) from (select _utf8mb4'T17' collate utf8mb4_0900_ai_ci n) x \
+             join information_schema.columns c on c.table_name = x.n",
             1,
             "3",
+        ),
+        // A literal gives way to the column also where a query in FROM shows it.
+        (
+            "select count(*) from (select 'T17' n) x join information_schema.columns c on c.table_name = x.n",
+            0,
+            "0",
         ),
     ];
     for (sql, tables, answer) in cases {
