@@ -5,8 +5,7 @@ use crate::actuals::Actuals;
 use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
 use crate::operator::recursive::Recursion;
-use crate::operator::subquery::SubqueryMemory;
-use crate::operator::subquery_groups::KeptGroups;
+use crate::operator::subquery::KeptSubquery;
 use crate::operator::virtual_table::VirtualCursors;
 use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, check_flag, full};
 use engine::{EngineError, ReadMode, WaitPolicy};
@@ -27,8 +26,7 @@ pub struct Run<'r, 's> {
     pub(crate) statement: &'r mut StatementContext<'s>,
     /// Values of the enclosing rows, innermost last.
     pub(crate) frames: Vec<Vec<Value>>,
-    pub(crate) subqueries: Vec<SubqueryMemory>,
-    pub(crate) subquery_groups: Vec<KeptGroups>,
+    pub(crate) subqueries: Vec<KeptSubquery>,
     /// The recursions that are being computed.
     pub(crate) recursions: Vec<Option<Recursion>>,
     /// Rows of the common tables that are used more than once, by number, once they were computed.
@@ -58,9 +56,7 @@ impl<'r, 's> Run<'r, 's> {
         let mut sites = Vec::new();
         sites.resize_with(plan.sites, || None);
         let mut subqueries = Vec::new();
-        subqueries.resize_with(plan.subqueries.len(), SubqueryMemory::default);
-        let mut subquery_groups = Vec::new();
-        subquery_groups.resize_with(plan.subqueries.len(), KeptGroups::default);
+        subqueries.resize_with(plan.subqueries.len(), KeptSubquery::default);
         let mut recursions = Vec::new();
         recursions.resize_with(plan.recursions, || None);
         Run {
@@ -68,7 +64,6 @@ impl<'r, 's> Run<'r, 's> {
             statement,
             frames: Vec::new(),
             subqueries,
-            subquery_groups,
             recursions,
             common_tables: vec![None; plan.common_tables.len()],
             virtual_cursors: VirtualCursors::default(),

@@ -20,7 +20,7 @@ mod set_operation;
 mod sort;
 mod source;
 pub(crate) mod subquery;
-pub(crate) mod subquery_groups;
+mod subquery_groups;
 mod subquery_set;
 pub(crate) mod table;
 mod union_keys;

@@ -3,7 +3,7 @@
 //! the groups of all outer values in `subquery_groups.rs`.
 
 use super::open;
-use super::subquery_groups::{GroupRow, row_of_group};
+use super::subquery_groups::{GroupRow, KeptGroups, row_of_group};
 use super::subquery_set::{Extremes, RowSet};
 use crate::batch::RowBatch;
 use crate::run::Run;
@@ -22,9 +22,17 @@ const REMEMBERED_BYTES_MAX: u64 = 16 << 20;
 /// What an entry costs beside its key and its value.
 const ENTRY_BYTES: u64 = 128;
 
+/// What an execution keeps of a subquery.
+#[derive(Default)]
+pub struct KeptSubquery {
+    memory: SubqueryMemory,
+    /// Of all rows around.
+    pub(super) groups: KeptGroups,
+}
+
 /// What a subquery found, by the values of the outer row.
 #[derive(Default)]
-pub struct SubqueryMemory {
+struct SubqueryMemory {
     /// Of one that depends on no outer row.
     only: Option<Rc<Found>>,
     found: HashMap<Vec<u8>, Rc<Found>>,
@@ -122,7 +130,7 @@ pub fn run(
 fn remembered(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Rc<Found>> {
     let mut key = Vec::new();
     let depends = !outer.is_empty();
-    let memory = &run.subqueries[id];
+    let memory = &run.subqueries[id].memory;
     let known = match depends {
         true => {
             encode_row(RowRef::Values(&outer), &mut key);
@@ -134,12 +142,12 @@ fn remembered(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<
         return Ok(found.clone());
     }
     let found = Rc::new(execute(run, id, outer)?);
-    let mut memory = std::mem::take(&mut run.subqueries[id]);
+    let mut memory = std::mem::take(&mut run.subqueries[id].memory);
     let remembered = match depends {
         true => memory.remember(key, found.clone(), || run.hold()),
         false => memory.remember_only(found.clone(), || run.hold()),
     };
-    run.subqueries[id] = memory;
+    run.subqueries[id].memory = memory;
     remembered.map(|()| found)
 }
 

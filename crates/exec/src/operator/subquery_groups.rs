@@ -68,7 +68,7 @@ pub(super) fn row_of_group(run: &mut Run<'_, '_>, id: usize) -> SqlResult<GroupR
 
 /// The groups, if they are to be had: made now if it is time.
 fn groups_of(run: &mut Run<'_, '_>, id: usize, groups: &SubqueryGroups) -> SqlResult<Option<Rc<Groups>>> {
-    match &mut run.subquery_groups[id] {
+    match &mut run.subqueries[id].groups {
         KeptGroups::Kept(kept) => return Ok(Some(kept.clone())),
         KeptGroups::Refused => return Ok(None),
         KeptGroups::Runs(runs) if *runs < groups.after_runs => {
@@ -87,7 +87,7 @@ fn groups_of(run: &mut Run<'_, '_>, id: usize, groups: &SubqueryGroups) -> SqlRe
         }
         None => (KeptGroups::Refused, None),
     };
-    run.subquery_groups[id] = state;
+    run.subqueries[id].groups = state;
     Ok(found)
 }
 

@@ -60,7 +60,7 @@ impl Binder<'_> {
     }
 
     fn bind(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
-        self.input.context.check_killed()?;
+        self.count_bound()?;
         let facts = self.facts;
         let wanted = self.parameters.wanted.take();
         match syntax {

@@ -56,6 +56,9 @@ use std::sync::Arc;
 use stdx::ids::TableId;
 use subqueries::Subqueries;
 
+/// Expressions that are bound before the next look for KILL.
+const BOUND_AT_ONCE: u32 = 64;
+
 /// What planning needs.
 pub struct PlannerInput<'a> {
     /// Engine: definitions and statistics.
@@ -113,6 +116,8 @@ pub(crate) struct Binder<'a> {
     /// Whether the SELECT that is bound next is an operand of a set operation.
     is_operand: bool,
     pub sites: usize,
+    /// Expressions that were bound so far.
+    bound: u32,
 }
 
 impl<'a> Binder<'a> {
@@ -142,6 +147,7 @@ impl<'a> Binder<'a> {
             depth: 0,
             is_operand: false,
             sites: 0,
+            bound: 0,
         }
     }
 
@@ -225,6 +231,12 @@ impl<'a> Binder<'a> {
         self.input.context.check_killed()?;
         self.depth += 1;
         check_depth(self.depth)
+    }
+
+    /// Looks for KILL once in a while, among long lists of expressions.
+    fn count_bound(&mut self) -> SqlResult<()> {
+        self.bound = self.bound.wrapping_add(1);
+        if self.bound.is_multiple_of(BOUND_AT_ONCE) { self.input.context.check_killed() } else { Ok(()) }
     }
 
     pub fn leave(&mut self) {
