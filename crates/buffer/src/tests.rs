@@ -348,7 +348,7 @@ fn a_page_that_is_always_read_can_be_written() {
                     if shared[usize::from(BODY)] == WANTED {
                         return;
                     }
-                    env::Clock::sleep(&env::RealClock::default(), std::time::Duration::from_millis(1));
+                    env::Clock::sleep(&env::RealClock, std::time::Duration::from_millis(1));
                 }
                 panic!("the writer waited for the end of all readers");
             };
@@ -366,7 +366,7 @@ fn eight_readers_in_a_loop_let_a_writer_come() {
     const WRITES: u32 = 200;
     let (_disk, pool) = new_pool(64);
     let page = add_page(&pool, 0).unwrap();
-    let clock = env::RealClock::default();
+    let clock = env::RealClock;
     let now = || env::Clock::monotonic(&clock);
     let reads = Arc::new(std::sync::atomic::AtomicU64::new(0));
     let readers: Vec<_> = (0..8)

@@ -14,10 +14,8 @@ use values::{ColumnType, TypeKind, Value};
 const ROWS: i64 = 200_000;
 
 fn main() {
-    let environment = Environment {
-        clock: Arc::new(env::RealClock::new()),
-        ..Environment::simulated(SimulatedDisk::new(1), 1)
-    };
+    let environment =
+        Environment { clock: Arc::new(env::RealClock), ..Environment::simulated(SimulatedDisk::new(1), 1) };
     let options = EngineOptions {
         buffer_pool_bytes: 512 << 20,
         flush_level: FlushLevel::EverySecond,

@@ -474,7 +474,7 @@ fn kill_ends_the_reading_of_one_value() {
 fn a_check_beside_changes_finds_nothing() {
     let disk = SimulatedDisk::new(1);
     // The check waits for threads that sleep between two steps of a change, so that time must pass.
-    let clock = Arc::new(env::RealClock::new());
+    let clock = Arc::new(env::RealClock);
     let environment = Environment { clock, ..Environment::simulated(disk.clone(), 1) };
     let engine =
         Engine::open(environment, EngineOptions { buffer_pool_bytes: 32 << 20, ..options() }).unwrap();

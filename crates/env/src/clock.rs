@@ -15,15 +15,8 @@ pub trait Clock: Send + Sync {
 }
 
 /// The operating system's clocks, read without the arithmetic of std, which each statement would pay for a few times.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RealClock;
-
-impl RealClock {
-    /// The clocks.
-    pub fn new() -> RealClock {
-        RealClock
-    }
-}
 
 /// What a clock of the system shows. Those that are asked for begin long before any program runs.
 fn reading(clock: ClockId) -> Duration {

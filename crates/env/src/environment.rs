@@ -23,7 +23,7 @@ impl Environment {
     pub fn real(data_directory: &Path) -> Environment {
         Environment {
             disk: Arc::new(RealDisk::new(data_directory)),
-            clock: Arc::new(RealClock::new()),
+            clock: Arc::new(RealClock),
             random: Arc::new(RealRandom),
             threads: Arc::new(RealThreads),
         }

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     fn user_locks() -> UserLocks {
-        let clock = Arc::new(env::RealClock::new());
+        let clock = Arc::new(env::RealClock);
         UserLocks::new(Arc::new(MetadataLocks::new(clock, Arc::default())))
     }
 

@@ -59,7 +59,7 @@ struct Schedule {
 
 impl Schedule {
     fn new(seed: u64) -> Schedule {
-        let locks = MetadataLocks::new(Arc::new(env::RealClock::new()), Arc::default());
+        let locks = MetadataLocks::new(Arc::new(env::RealClock), Arc::default());
         let intents = (0..=SESSIONS).map(|session| locks.enrol(session)).collect();
         let random = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
         let has_barriers = seed.is_multiple_of(4);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn new_locks() -> Arc<MetadataLocks> {
-    Arc::new(MetadataLocks::new(Arc::new(env::RealClock::new()), Arc::default()))
+    Arc::new(MetadataLocks::new(Arc::new(env::RealClock), Arc::default()))
 }
 
 fn take(locks: &MetadataLocks, session: u32, table: &str, mode: LockMode, timeout_ms: u64) -> WaitEnd {
