@@ -106,7 +106,7 @@ SHAPES = [
     ("many aggregates", ("SELECT {} FROM t", "SUM(a+{n})", 30_000)),
     ("many common tables", ("WITH {} SELECT 1", "c{n} AS (SELECT 1)", 100_000)),
     ("many hints", ("SELECT /*+ {} */ 1 FROM t", "NO_MERGE(h{n})", 200_000)),
-    ("many tables to drop", ("DROP TABLE IF EXISTS {}", "d{n}", 500_000)),
+    ("many tables to drop", ("DROP TABLE IF EXISTS {}", "d{n}", 250_000)),
     ("many tables to lock", ("LOCK TABLES {}", "t a{n} READ", 500_000)),
     ("many renames", ("RENAME TABLE {}", "copy TO r{n}, r{n} TO copy", 100_000)),
     ("many accounts to drop", ("DROP USER IF EXISTS {}", "u{n}", 1_000_000)),
