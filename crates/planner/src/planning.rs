@@ -57,13 +57,14 @@ pub(crate) fn plan_scalar(
     let runs_first = binder.rules().has(Rule::SubqueryRunsFirst);
     let after_runs =
         if runs_first { runs_worth_groups(plan.joins_ns, (query.joins_ns, query.joined_rows)) } else { 0 };
-    let note = match after_runs {
-        0 => "Groups of all outer values".to_owned(),
-        runs => format!("Groups of all outer values after {runs} runs"),
-    };
     let rows = &mut binder.explain[explained..];
     rows.iter_mut().for_each(|row| row.select_type = "MATERIALIZED");
-    rows.iter_mut().take(1).for_each(|row| row.extra.push(note.clone()));
+    if let Some(first) = rows.first_mut() {
+        first.extra.push(match after_runs {
+            0 => "Groups of all outer values".to_owned(),
+            runs => format!("Groups of all outer values after {runs} runs"),
+        });
+    }
     Ok((plan, Some(SubqueryGroups { query, keys, after_runs })))
 }
 

@@ -233,14 +233,14 @@ impl<'a> Binder<'a> {
         check_depth(self.depth)
     }
 
+    pub fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
     /// Looks for KILL once in a while, among long lists of expressions.
     fn count_bound(&mut self) -> SqlResult<()> {
         self.bound = self.bound.wrapping_add(1);
         if self.bound.is_multiple_of(BOUND_AT_ONCE) { self.input.context.check_killed() } else { Ok(()) }
-    }
-
-    pub fn leave(&mut self) {
-        self.depth -= 1;
     }
 
     pub fn fold(&mut self, expression: Expression) -> Expression {

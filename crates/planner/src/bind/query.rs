@@ -26,7 +26,10 @@ impl Binder<'_> {
     pub fn query_in_from(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
         let block = self.blocks.pop();
+        let around = self.blocks.len();
         let derived = self.kept_apart(query, select_type, reader);
+        // A block that `block()` made where there was none.
+        self.blocks.truncate(around);
         self.blocks.extend(block);
         match derived? {
             Derived::Planned(plan) if !plan.outer.is_empty() => {
