@@ -171,26 +171,30 @@ pub fn conditions_are_implied(access: &TableAccess) -> bool {
         _ => return false,
     };
     let [conditions] = ranges.as_slice() else { return false };
-    let [_] = conditions.as_slice() else { return false };
+    let [key_condition] = conditions.as_slice() else { return false };
     let Some(definition) = access.table.indexes()[path.index].definition(&access.table) else { return false };
     let Some(part) = definition.parts.first() else { return false };
     let is_part = |operand: &Expression| {
         operand.column_slot().is_some_and(|slot| access.columns.contains(&(part.column, slot)))
     };
     let is_integer = |operand: &Expression| operand.result.kind().is_integer();
-    let exact = |operand: &Expression, others: &[&Expression]| {
+    // A condition on the column may be another than the one that made the ranges: its other side says which.
+    let exact = |operand: &Expression, others: &[(&Expression, Option<&Expression>)]| {
+        let made = |other: &Expression, of: Option<&Expression>| of.is_some_and(|of| of.same(other));
         is_part(operand)
             && is_integer(operand)
-            && others.iter().all(|other| is_integer(other) && !is_part(other))
+            && others.iter().all(|(other, of)| is_integer(other) && made(other, *of))
     };
-    match &condition.kind {
-        ExpressionKind::Compare(comparison) => {
+    match (&condition.kind, key_condition) {
+        (ExpressionKind::Compare(comparison), KeyCondition::Points(points)) => {
+            let [(of, _)] = points.as_slice() else { return false };
+            let (left, right) = (&comparison.left, &comparison.right);
             comparison.operator == ComparisonOperator::Equal
-                && (exact(&comparison.left, &[&comparison.right])
-                    || exact(&comparison.right, &[&comparison.left]))
+                && (exact(left, &[(right, Some(of))]) || exact(right, &[(left, Some(of))]))
         }
-        ExpressionKind::Between(between) => {
-            !between.negated && exact(&between.operand, &[&between.low.1, &between.high.1])
+        (ExpressionKind::Between(between), KeyCondition::Range { low, high }) => {
+            let of = [low, high].map(|limit| limit.as_ref().map(|(of, _)| of));
+            !between.negated && exact(&between.operand, &[(&between.low.1, of[0]), (&between.high.1, of[1])])
         }
         _ => false,
     }
