@@ -28,7 +28,8 @@ pub struct TransactionState {
     pub only_planned: bool,
     /// Characteristics of the running transaction, for AND CHAIN.
     options: Characteristics,
-    savepoints: Vec<(String, Mark)>,
+    /// Without a mark: set before any statement used a table.
+    savepoints: Vec<(String, Option<Mark>)>,
     /// The table that the running CREATE TABLE .. SELECT fills: it exists when the transaction commits.
     pub making: Option<Arc<Table>>,
     /// The last commit: later snapshots of this session include it.
@@ -338,16 +339,30 @@ impl Session {
         undo_to(transaction, mark).inspect_err(|_| self.rollback_open())
     }
 
+    /// Undoes all that the transaction did and goes on with it. As in MySQL it has no locks and no snapshot then: that is what it had
+    /// when the savepoint was set.
+    fn roll_back_and_go_on(&mut self) {
+        let state = &mut self.transaction;
+        let Some(mut transaction) = state.current.take() else { return };
+        if !state.explicit {
+            state.next_isolation = Some(state.options.isolation);
+            state.next_read_only = Some(state.options.read_only);
+        }
+        let outcome = transaction.rollback_in_place();
+        state.ended = Some(transaction);
+        // As with ROLLBACK, what fails goes on in the background.
+        if let Err(error) = outcome {
+            self.diagnostics.warning(error.into_sql(""));
+        }
+    }
+
     /// SAVEPOINT: a second one of the same name replaces the first.
     pub(crate) fn savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
         if self.in_transaction_block() {
-            self.ensure_transaction();
             let mark = self.transaction.current.as_deref().map(Transaction::mark);
             self.transaction.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(name));
-            if let Some(mark) = mark {
-                self.transaction.savepoints.push((name.to_owned(), mark));
-                self.count(variables::status::id::HANDLER_SAVEPOINT, 1);
-            }
+            self.transaction.savepoints.push((name.to_owned(), mark));
+            self.count(variables::status::id::HANDLER_SAVEPOINT, 1);
         }
         self.send_ok(sink)
     }
@@ -361,8 +376,10 @@ impl Session {
     /// ROLLBACK TO SAVEPOINT: later savepoints are forgotten. Error 1305.
     pub(crate) fn rollback_to_savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let position = self.savepoint_position(name)?;
-        let mark = self.transaction.savepoints[position].1;
-        self.roll_back_to(mark)?;
+        match self.transaction.savepoints[position].1 {
+            Some(mark) => self.roll_back_to(mark)?,
+            None => self.roll_back_and_go_on(),
+        }
         self.transaction.savepoints.truncate(position + 1);
         self.count(variables::status::id::HANDLER_SAVEPOINT_ROLLBACK, 1);
         self.send_ok(sink)
