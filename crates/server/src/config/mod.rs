@@ -109,11 +109,12 @@ impl Configuration {
     fn add_defaults(&mut self) {
         use env::Threads;
         const POOL_BYTES_MIN: u64 = 128 << 20;
-        let threads = env::RealThreads;
-        let pool_bytes = (threads.memory_limit_bytes() / 2).max(POOL_BYTES_MIN) >> 20 << 20;
+        let memory_bytes = env::RealThreads.memory_limit_bytes();
+        let pool_bytes = (memory_bytes / 2).max(POOL_BYTES_MIN) >> 20 << 20;
         let bind_address = if self.given("bind_address") { None } else { Some("127.0.0.1".to_owned()) };
         let defaults = [
             ("innodb_buffer_pool_size", Some(pool_bytes.to_string())),
+            ("max_connections", Some(connections_of(memory_bytes).to_string())),
             ("bind_address", bind_address),
             ("socket", Some(self.socket.display().to_string())),
             ("pid_file", Some(self.pid_file.display().to_string())),
@@ -136,6 +137,15 @@ impl Configuration {
     pub fn is_loopback_only(&self) -> bool {
         self.addresses.iter().all(|address| address.ip().is_loopback())
     }
+}
+
+/// How many connections a machine is good for. Idle ones cost some KiB; one whose statement waits costs a thread and what the statement
+/// holds. MySQL's 151 is the least: 500 clients should need no option on a machine of today.
+fn connections_of(memory_bytes: u64) -> u64 {
+    const BYTES_EACH: u64 = 4 << 20;
+    const CONNECTIONS_MIN: u64 = 151;
+    const CONNECTIONS_MAX: u64 = 10_000;
+    (memory_bytes / BYTES_EACH).clamp(CONNECTIONS_MIN, CONNECTIONS_MAX)
 }
 
 /// `--defaults-file` and its relatives.

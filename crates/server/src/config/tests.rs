@@ -84,3 +84,11 @@ fn mistakes_in_option_files() {
     assert!(read_files(&[("my.cnf", "!include missing.cnf\n")]).is_err());
     assert!(read_files(&[("my.cnf", "!include my.cnf\n")]).is_err());
 }
+
+#[test]
+fn connections_grow_with_memory() {
+    assert_eq!(connections_of(64 << 20), 151);
+    assert_eq!(connections_of(2 << 30), 512);
+    assert_eq!(connections_of(24 << 30), 6144);
+    assert_eq!(connections_of(1 << 40), 10_000);
+}
