@@ -4,12 +4,14 @@
 
 use super::access::{Candidate, table_rows};
 use super::build::Builder;
+use super::equal_columns::subject_of;
 use super::extremes::extreme_end;
 use super::order::whole_indexes;
 use crate::cost::{KEPT_ROW_NS, SKIP_NS};
 use crate::{Block, JoinTree, LogicalSelect, Optimizer, Source, needs_row};
+use charset::CollationId;
 use engine::Table;
-use expression::{Expression, ExpressionKind};
+use expression::{Expression, ExpressionKind, TypeClass};
 use plan::Rule;
 use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node};
 
@@ -123,17 +125,50 @@ fn asks_for_values(block: &Block, select: &LogicalSelect) -> bool {
         true => block.aggregates.iter().all(counts_once),
         false => select.distinct,
     };
-    let arguments = block.aggregates.iter().flat_map(|call| &call.arguments);
+    let arguments = || block.aggregates.iter().flat_map(|call| &call.arguments);
     let ordering = block.aggregates.iter().flat_map(|call| &call.order_by).chain(&select.order);
-    let shown = select.items.iter().map(|item| &item.expression);
-    let mut all = arguments
+    let shown = || select.items.iter().map(|item| &item.expression);
+    let mut all = arguments()
         .chain(ordering.map(|key| &key.expression))
-        .chain(shown)
+        .chain(shown())
         .chain(&select.conditions)
         .chain(&select.having)
         .chain(&block.group_keys);
     let is_plain = select.semijoins.is_empty() && !select.rollup && block.tables.len() == 1;
-    is_asked && is_plain && all.all(is_steady)
+    // What is shown of a group is shown of any of its rows.
+    let mut told = arguments().chain(shown().filter(|_| !select.groups)).chain(&block.group_keys);
+    let is_blind =
+        |expression: &Expression| expression.column_slot().is_some() || is_equal_for_equals(expression);
+    is_asked
+        && is_plain
+        && all.all(is_steady)
+        && told.all(is_blind)
+        && select.conditions.iter().all(is_equal_for_equals)
+}
+
+/// Whether an expression has one value for all values of columns that an index takes for equal: texts that differ in case, 0 and -0.
+fn is_equal_for_equals(expression: &Expression) -> bool {
+    match &expression.kind {
+        ExpressionKind::IsNull(of) if of.column_slot().is_some() => true,
+        ExpressionKind::And(operands) | ExpressionKind::Or(operands) => {
+            operands.iter().all(is_equal_for_equals)
+        }
+        ExpressionKind::Not(operand) => is_equal_for_equals(operand),
+        _ => {
+            subject_of(expression).is_some()
+                || !expression.any(&|part| part.column_slot().is_some() && has_equals(part))
+        }
+    }
+}
+
+/// Whether a column may have values that are equal and not the same.
+fn has_equals(column: &Expression) -> bool {
+    let column_type = &column.result.column_type;
+    match column.result.class() {
+        TypeClass::Double => true,
+        TypeClass::Text => !column_type.kind.has_members() && column_type.collation != CollationId::BINARY,
+        _ => false,
+    }
 }
 
 /// Whether an expression gives one value for one row, however often it is computed.
