@@ -2,9 +2,11 @@
 //! Knows no pages, no SQL text and no sessions; the engine stores these, the SQL layers read them.
 #![forbid(unsafe_code)]
 
+mod auto_increment;
 pub mod codec;
 pub mod table;
 
+pub use auto_increment::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
 pub use codec::{CorruptDefinition, decode_schema, decode_table, encode_schema, encode_table};
 pub use table::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, RowFormat, SchemaDefinition,

@@ -23,6 +23,7 @@ mod transaction;
 mod transaction_system;
 mod write;
 
+pub use ::dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
 pub use ddl::ConvertRow;
 pub use engine::{Engine, EngineStatus, WriterStatus};
 pub use entry::entry_text;
@@ -34,10 +35,8 @@ pub use read::{
 };
 pub use redo::FlushWaiter;
 pub use statistics::TableStatistics;
-pub use tables::{
-    AutoIncrement, AutoIncrementRange, AutoIncrementRequest, Dictionary, Distribution, Index, Table,
-};
-pub use transaction::{Mark, Transaction};
+pub use tables::{AutoIncrement, Dictionary, Distribution, Index, Table};
+pub use transaction::{Mark, TableCounter, Transaction};
 pub use txn::{Extent, KillFlag, SpillError, SpillFile};
 pub use undo::logical_record_text;
 pub use write::{UpdateOutcome, ValueWriter};

@@ -1,8 +1,6 @@
 //! Statistics for the optimizer: row counts, distinct prefixes, range estimates, table status. Main type: [`TableStatistics`].
 //! ANALYZE samples each index and stores what it finds in the dictionary; row counts follow by estimates of the tree.
 
-mod column_sample;
-
 use crate::dictionary::{Change, DictionaryStore, StoredStatistics};
 use crate::engine::Engine;
 use crate::error::{EngineError, EngineResult};
@@ -11,10 +9,10 @@ use crate::read::KeyRange;
 use crate::tables::{Distribution, Index, KeptStatistics, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
-use column_sample::ColumnSample;
 use entry::{Entry, EntryKind, parse_head};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
+use values::row::ColumnSample;
 
 /// Leaves of an index that ANALYZE reads, spread over the index.
 const SAMPLE_LEAVES: usize = 64;

@@ -6,6 +6,7 @@ mod common;
 
 use common::*;
 use dictionary::IndexKind;
+use engine::InsertKind;
 use engine::*;
 use env::simulated::SimulatedDisk;
 
@@ -191,21 +192,25 @@ fn auto_increment_survives_restart() {
     let t = create(&engine, "t");
     let request = AutoIncrementRequest { count: 3, increment: 1, offset: 1, column_max: i64::MAX as u64 };
     let transaction = begin(&engine);
-    assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 1);
+    assert_eq!(TableCounter::new(&transaction, &t, InsertKind::Simple).reserve(request).unwrap().first, 1);
     transaction.rollback().unwrap();
     engine.shutdown().unwrap();
     let disk = disk.restart_after_kill();
     let engine = open(&disk);
     let t = table(&engine, "t");
     let transaction = begin(&engine);
-    assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 4, "exact after a clean end");
-    transaction.raise_auto_increment(&t, 100).unwrap();
-    assert_eq!(transaction.reserve_auto_increment(&t, request).unwrap().first, 101);
+    assert_eq!(
+        TableCounter::new(&transaction, &t, InsertKind::Simple).reserve(request).unwrap().first,
+        4,
+        "exact after a clean end"
+    );
+    TableCounter::new(&transaction, &t, InsertKind::Simple).raise(100).unwrap();
+    assert_eq!(TableCounter::new(&transaction, &t, InsertKind::Simple).reserve(request).unwrap().first, 101);
     engine.sync_log(transaction.reply_lsn()).unwrap();
     drop(transaction);
     let engine = open(&disk.restart_with_durable_state());
     let t = table(&engine, "t");
-    let first = begin(&engine).reserve_auto_increment(&t, request).unwrap().first;
+    let first = TableCounter::new(&begin(&engine), &t, InsertKind::Simple).reserve(request).unwrap().first;
     assert!((104..=104 + 256).contains(&first), "no value comes back after a crash: {first}");
 }
 
@@ -223,7 +228,13 @@ fn crashes_do_not_use_up_a_small_counter() {
     for value in 1..=5 {
         let engine = open(&disk);
         let transaction = begin(&engine);
-        assert_eq!(transaction.reserve_auto_increment(&table(&engine, "t"), request).unwrap().first, value);
+        assert_eq!(
+            TableCounter::new(&transaction, &table(&engine, "t"), InsertKind::Simple)
+                .reserve(request)
+                .unwrap()
+                .first,
+            value
+        );
         engine.sync_log(transaction.reply_lsn()).unwrap();
         drop((transaction, engine));
         disk = disk.restart_with_durable_state();
@@ -340,7 +351,10 @@ fn a_counter_that_alter_table_set_outlives_other_changes() {
         }
         drop(engine);
         let engine = open(&disk.restart_with_durable_state());
-        let first = begin(&engine).reserve_auto_increment(&table(&engine, "t"), request).unwrap().first;
+        let first = TableCounter::new(&begin(&engine), &table(&engine, "t"), InsertKind::Simple)
+            .reserve(request)
+            .unwrap()
+            .first;
         assert_eq!(first, 1000, "after a clean end: {is_clean}");
     }
 }

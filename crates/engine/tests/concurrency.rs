@@ -586,3 +586,72 @@ fn threaded_small_log(disk: &SimulatedDisk) -> Engine {
     let options = EngineOptions { background_threads: true, redo_log_bytes: 2 << 20, ..options() };
     Engine::open(env::Environment::simulated(disk.clone(), 1), options).unwrap()
 }
+
+fn in_mode(mode: u8) -> Engine {
+    let options = EngineOptions { auto_increment_lock_mode: mode, ..options() };
+    Engine::open(env::Environment::simulated(SimulatedDisk::new(1), 1), options).unwrap()
+}
+
+fn some_values(count: u64) -> AutoIncrementRequest {
+    AutoIncrementRequest { count, increment: 1, offset: 1, column_max: u64::MAX }
+}
+
+#[test]
+fn a_bulk_insert_keeps_its_values_together() {
+    let engine = in_mode(1);
+    let t = create(&engine, "t");
+    let (bulk, simple) = (begin(&engine), begin(&engine));
+    let take = |transaction: &Transaction, kind| {
+        TableCounter::new(transaction, &t, kind).reserve(some_values(2)).map(|range| range.first)
+    };
+    assert_eq!(take(&simple, InsertKind::Simple), Ok(1), "nobody has the lock");
+    assert_eq!(take(&bulk, InsertKind::Bulk), Ok(3));
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| take(&simple, InsertKind::Simple));
+        while engine.waits().waiting_count() == 0 {
+            std::thread::yield_now();
+        }
+        assert_eq!(take(&bulk, InsertKind::Bulk), Ok(5), "it has the lock");
+        TableCounter::new(&bulk, &t, InsertKind::Simple).give_back();
+        assert_eq!(waits.join().unwrap(), Ok(7));
+    });
+    TableCounter::new(&simple, &t, InsertKind::Simple).give_back();
+    assert_eq!(engine.locks().len(), 0, "the statements are over, the transactions are not");
+}
+
+#[test]
+fn auto_inc_locks_take_part_in_deadlocks() {
+    let engine = in_mode(1);
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "a")]);
+    let (bulk, simple) = (begin(&engine), begin(&engine));
+    assert!(read_locked(&simple, &t, 1, WaitPolicy::Wait).unwrap().is_some());
+    TableCounter::new(&bulk, &t, InsertKind::Bulk).reserve(some_values(1)).unwrap();
+    std::thread::scope(|scope| {
+        let waits = scope.spawn(|| read_locked(&bulk, &t, 1, WaitPolicy::Wait));
+        while engine.waits().waiting_count() == 0 {
+            std::thread::yield_now();
+        }
+        let closes = TableCounter::new(&simple, &t, InsertKind::Simple).reserve(some_values(1));
+        let ends = [closes.map(|_| ()).err(), waits.join().unwrap().map(|_| ()).err()];
+        assert!(ends.contains(&Some(EngineError::Deadlock)) && ends.contains(&None), "{ends:?}");
+    });
+}
+
+#[test]
+fn traditional_locking_uses_values_up_row_by_row() {
+    let engine = in_mode(0);
+    let t = create(&engine, "t");
+    let first = begin(&engine);
+    assert_eq!(TableCounter::new(&first, &t, InsertKind::Simple).next(some_values(1)).unwrap().first, 1);
+    assert_eq!(
+        TableCounter::new(&first, &t, InsertKind::Simple).next(some_values(1)).unwrap().first,
+        1,
+        "no row went in"
+    );
+    TableCounter::new(&first, &t, InsertKind::Simple).raise(1).unwrap();
+    assert_eq!(TableCounter::new(&first, &t, InsertKind::Simple).next(some_values(1)).unwrap().first, 2);
+    assert_eq!(engine.locks().len(), 1);
+    first.commit().unwrap();
+    assert_eq!(engine.locks().len(), 0, "a transaction that ends gives it back too");
+}

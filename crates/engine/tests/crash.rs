@@ -6,6 +6,7 @@ mod common;
 
 use common::model::*;
 use common::*;
+use engine::InsertKind;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -233,7 +234,13 @@ fn the_counter_of_an_altered_table_is_above_its_rows() {
         let engine = prepare(&disk);
         let before = disk.counts().mutations;
         alter(&engine).unwrap();
-        assert_eq!(begin(&engine).reserve_auto_increment(&table(&engine, "t"), request).unwrap().first, 1000);
+        assert_eq!(
+            TableCounter::new(&begin(&engine), &table(&engine, "t"), InsertKind::Simple)
+                .reserve(request)
+                .unwrap()
+                .first,
+            1000
+        );
         disk.counts().mutations - before
     };
     let mut seen = std::collections::BTreeSet::new();
@@ -246,7 +253,7 @@ fn the_counter_of_an_altered_table_is_above_its_rows() {
         let engine = open(&disk.restart(point));
         let t = table(&engine, "t");
         let transaction = begin(&engine);
-        seen.insert(transaction.reserve_auto_increment(&t, request).unwrap().first);
+        seen.insert(TableCounter::new(&transaction, &t, InsertKind::Simple).reserve(request).unwrap().first);
         assert_eq!(all(&transaction, &t).len(), 3, "crash at {point}");
     }
     // The rows went in without their counter being told.

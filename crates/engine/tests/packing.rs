@@ -5,6 +5,7 @@
 mod common;
 
 use common::*;
+use engine::InsertKind;
 use engine::*;
 use env::Environment;
 use env::simulated::SimulatedDisk;
@@ -34,7 +35,10 @@ fn use_others(engine: &Engine) {
 
 fn reserve(engine: &Engine, name: &str) -> u64 {
     let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: u64::MAX };
-    begin(engine).reserve_auto_increment(&table(engine, name), request).unwrap().first
+    TableCounter::new(&begin(engine), &table(engine, name), InsertKind::Simple)
+        .reserve(request)
+        .unwrap()
+        .first
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod common;
 
 use common::*;
+use engine::InsertKind;
 use engine::*;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};
 use env::{Disk, DiskErrorKind, Environment, OpenMode};
@@ -365,7 +366,9 @@ fn a_crash_does_not_use_up_a_short_column() {
             let engine = open(&disk);
             let request = AutoIncrementRequest { count: 1, increment: 1, offset: 1, column_max: greatest };
             let transaction = begin(&engine);
-            let range = transaction.reserve_auto_increment(&table(&engine, "s"), request).unwrap();
+            let range = TableCounter::new(&transaction, &table(&engine, "s"), InsertKind::Simple)
+                .reserve(request)
+                .unwrap();
             assert!((next..=next + skipped).contains(&range.first), "{kind:?} {range:?}");
             next = range.first + 1;
             engine.sync_log(engine.status().log_end).unwrap();

@@ -130,12 +130,6 @@ impl Engine {
         self.inner.shared.settings.deadlock_detect.store(on, Ordering::Relaxed);
     }
 
-    /// innodb_autoinc_lock_mode as given at the start. The counter itself works as in mode 2; a statement that must have
-    /// consecutive values (modes 0 and 1) reserves them in one call.
-    pub fn auto_increment_lock_mode(&self) -> u8 {
-        self.inner.shared.settings.auto_increment_lock_mode.load(Ordering::Relaxed)
-    }
-
     /// Removes what no snapshot needs any more; a background thread does the same. Returns the number of entries and versions
     /// removed.
     pub fn purge(&self) -> EngineResult<u64> {

@@ -3,6 +3,7 @@
 //! stored in the dictionary before values below the limit are handed out.
 
 use crate::error::{EngineError, EngineResult};
+use dictionary::{AutoIncrementRange, AutoIncrementRequest};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,30 +17,8 @@ pub struct AutoIncrement {
     pub(crate) limit_lsn: AtomicU64,
     /// One raises the limit at a time.
     pub(crate) limit_writer: Mutex<()>,
-}
-
-/// Values reserved for a statement: `first`, `first + increment`, ... `count` of them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AutoIncrementRange {
-    /// First value.
-    pub first: u64,
-    /// Number of values; at least 1, at most what was asked for (fewer at the end of the column's range).
-    pub count: u64,
-    /// Distance of the values.
-    pub increment: u64,
-}
-
-/// How values are reserved.
-#[derive(Clone, Copy, Debug)]
-pub struct AutoIncrementRequest {
-    /// Number of values wanted, at least 1.
-    pub count: u64,
-    /// auto_increment_increment, at least 1.
-    pub increment: u64,
-    /// auto_increment_offset, at least 1. Ignored when larger than the increment.
-    pub offset: u64,
-    /// Largest value that the column's type holds.
-    pub column_max: u64,
+    /// Held for a look at the AUTO-INC lock together with what follows from it.
+    pub(crate) lock_step: Mutex<()>,
 }
 
 impl AutoIncrement {
@@ -50,6 +29,7 @@ impl AutoIncrement {
             limit: AtomicU64::new(0),
             limit_lsn: AtomicU64::new(0),
             limit_writer: Mutex::new(()),
+            lock_step: Mutex::new(()),
         }
     }
 
@@ -67,26 +47,23 @@ impl AutoIncrement {
     /// Takes values off the counter, before any limit is stored: see [`crate::Transaction::reserve_auto_increment`]. Error:
     /// AutoIncrementExhausted.
     pub fn take(&self, request: AutoIncrementRequest) -> EngineResult<AutoIncrementRange> {
-        let increment = request.increment.max(1);
-        let offset = if request.offset > increment { 1 } else { request.offset.max(1) };
-        // The counter holds the next value, so the largest u64 cannot be handed out (nor can InnoDB's).
-        let column_max = request.column_max.min(u64::MAX - 1);
         let mut current = self.next.load(Ordering::Relaxed);
         loop {
-            let first = align(current, increment, offset)
-                .filter(|first| *first <= column_max)
-                .ok_or(EngineError::AutoIncrementExhausted)?;
-            let fitting = (column_max - first) / increment + 1;
-            let count = request.count.clamp(1, fitting);
-            let next = (count - 1)
-                .checked_mul(increment)
-                .and_then(|span| first.checked_add(span)?.checked_add(1))
+            let range = request.from(current).ok_or(EngineError::AutoIncrementExhausted)?;
+            let next = (range.count - 1)
+                .checked_mul(range.increment)
+                .and_then(|span| range.first.checked_add(span)?.checked_add(1))
                 .unwrap_or(u64::MAX);
             match self.next.compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) => return Ok(AutoIncrementRange { first, count, increment }),
+                Ok(_) => return Ok(range),
                 Err(seen) => current = seen,
             }
         }
+    }
+
+    /// The values that [`AutoIncrement::take`] would take. Error: AutoIncrementExhausted.
+    pub fn next(&self, request: AutoIncrementRequest) -> EngineResult<AutoIncrementRange> {
+        request.from(self.next.load(Ordering::Acquire)).ok_or(EngineError::AutoIncrementExhausted)
     }
 
     /// The counter's view of a column's value; None for negative ones.
@@ -104,15 +81,6 @@ impl AutoIncrement {
     pub fn raise_above(&self, value: u64) {
         self.next.fetch_max(value.saturating_add(1), Ordering::AcqRel);
     }
-}
-
-/// The smallest value of the series offset, offset + increment, ... that is not below `current`.
-fn align(current: u64, increment: u64, offset: u64) -> Option<u64> {
-    if current <= offset {
-        return Some(offset);
-    }
-    let steps = (current - offset).div_ceil(increment);
-    offset.checked_add(steps.checked_mul(increment)?)
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod table;
 mod table_entry;
 
 pub use self::dictionary::Dictionary;
-pub use auto_increment::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest};
+pub use auto_increment::AutoIncrement;
 pub(crate) use file_checks::{missing_text, strange_text};
 pub(crate) use file_names::{encoded, is_too_long, name_path, need_short_name, need_short_new_name};
 pub use index::Index;

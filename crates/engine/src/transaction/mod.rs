@@ -3,12 +3,15 @@
 //! Dropping an unfinished transaction rolls it back. Its locks are in `locking.rs`, reads of single rows in `get.rs`, scans in
 //! `scan.rs`, its end in `end.rs`; how it changes rows is in `write`.
 
+mod auto_increment;
 mod end;
 mod get;
 mod locking;
 mod scan;
 
 pub(crate) use locking::Conflict;
+
+pub use auto_increment::TableCounter;
 
 use crate::error::{EngineError, EngineResult};
 use crate::inner::EngineInner;

@@ -6,7 +6,7 @@ use super::insert::RowWriter;
 use super::insert_many::batch_rows;
 use crate::error::EngineResult;
 use crate::lob::LobReference;
-use crate::tables::{AutoIncrementRange, AutoIncrementRequest, Table};
+use crate::tables::Table;
 use crate::transaction::Transaction;
 use metrics::Counter;
 use std::ops::Range;
@@ -150,25 +150,5 @@ impl Transaction {
     /// they stand. Error: RowNotFound.
     pub fn is_same_row(&self, table: &Table, key: &[u8], row: &[u8], kept: &ColumnSet) -> EngineResult<bool> {
         RowWriter::new(self, table).is_same_row(key, row, kept)
-    }
-
-    /// Reserves AUTO_INCREMENT values. They are never handed out again, even if the transaction rolls back or the machine
-    /// crashes, provided the reply waits for [`Transaction::reply_lsn`].
-    pub fn reserve_auto_increment(
-        &self,
-        table: &Arc<Table>,
-        request: AutoIncrementRequest,
-    ) -> EngineResult<AutoIncrementRange> {
-        self.check_may_write(table)?;
-        let range = table.auto_increment.take(request)?;
-        self.engine.tables.cover(table, &self.seen)?;
-        Ok(range)
-    }
-
-    /// Tells the counter of an explicitly given value, before the row that holds it is inserted.
-    pub fn raise_auto_increment(&self, table: &Arc<Table>, value: u64) -> EngineResult<()> {
-        self.check_may_write(table)?;
-        table.auto_increment.raise_above(value);
-        self.engine.tables.cover(table, &self.seen)
     }
 }

@@ -4,7 +4,10 @@
 
 use crate::run::{Run, engine_error};
 use dictionary::TableDefinition;
-use engine::{AutoIncrement, AutoIncrementRange, AutoIncrementRequest, EngineError, Table};
+use engine::{
+    AutoIncrement, AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, EngineError, InsertKind,
+    Table, TableCounter,
+};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use plan::Target;
@@ -39,6 +42,8 @@ pub struct GeneratedIds {
     /// The next value of the series that begins with it.
     forced: Option<u64>,
     origin: Origin,
+    /// Whether the statement knows how many rows it has.
+    kind: InsertKind,
     /// Ranges reserved since the last `mark`, and those that a `rewind` brought back, to be used again.
     granted: Vec<AutoIncrementRange>,
     again: VecDeque<AutoIncrementRange>,
@@ -107,6 +112,7 @@ impl GeneratedIds {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         let Some(column) = target.auto_increment else { return Ok(()) };
+        self.kind = if rows_left.is_some() { InsertKind::Simple } else { InsertKind::Bulk };
         if GeneratedIds::wants(target, row, run) {
             let (table, definition) = (&target.table, target.table.definition());
             let value = self.next_value(table, definition, column, rows_left, run)?;
@@ -120,8 +126,11 @@ impl GeneratedIds {
             return Ok(());
         }
         self.origin = Origin::None;
-        if let Some(value) = AutoIncrement::number_of(&row[column]) {
-            (self.origin, self.current) = (Origin::Explicit, value);
+        match (AutoIncrement::number_of(&row[column]), &row[column]) {
+            (Some(value), _) => (self.origin, self.current) = (Origin::Explicit, value),
+            // The client hears of it as MySQL tells it.
+            (None, Value::Int(value)) => self.current = *value as u64,
+            _ => {}
         }
         Ok(())
     }
@@ -133,6 +142,9 @@ impl GeneratedIds {
             Origin::Explicit => self.raise(table, self.current, run)?,
             Origin::Session | Origin::Reserved => {
                 self.first.get_or_insert(self.current);
+                if self.uses_up_row_by_row(table, run) {
+                    self.raise(table, self.current, run)?;
+                }
             }
         }
         Ok(())
@@ -167,7 +179,8 @@ impl GeneratedIds {
 
     /// Tells the counter of a value that it did not give out; what is reserved below that is given up.
     pub fn raise(&mut self, table: &Arc<Table>, value: u64, run: &mut Run<'_, '_>) -> SqlResult<()> {
-        raise_to(table, value, run)?;
+        let raised = TableCounter::new(run.statement.transaction, table, self.kind).raise(value);
+        raised.map_err(|error| engine_error(error, table))?;
         let next = |range: AutoIncrementRange| range.first + self.taken * range.increment;
         if self.reserved.is_some_and(|range| self.taken < range.count && value >= next(range)) {
             self.reserved = None;
@@ -205,6 +218,11 @@ impl GeneratedIds {
         Ok(value)
     }
 
+    /// With traditional locking a row of VALUES that does not go in uses up no value; a row of a query does.
+    fn uses_up_row_by_row(&self, table: &Arc<Table>, run: &Run<'_, '_>) -> bool {
+        self.kind == InsertKind::Simple && lock_mode(table, run) == AutoIncrementLockMode::Traditional
+    }
+
     fn reserve(
         &mut self,
         table: &Arc<Table>,
@@ -226,7 +244,13 @@ impl GeneratedIds {
             offset: settings.auto_increment_offset,
             column_max,
         };
-        let reserved = run.statement.transaction.reserve_auto_increment(table, request);
+        let counter = TableCounter::new(run.statement.transaction, table, self.kind);
+        let one = AutoIncrementRequest { count: 1, ..request };
+        let reserved = match counter.lock_mode() {
+            AutoIncrementLockMode::Traditional if self.uses_up_row_by_row(table, run) => counter.next(one),
+            AutoIncrementLockMode::Traditional => counter.reserve(one),
+            _ => counter.reserve(request),
+        };
         let range = match reserved {
             // At the end of its range a column gets the last value again, which then is a duplicate; but not where the
             // statement's earlier rows used up the range.
@@ -251,13 +275,30 @@ fn next_of_series(value: u64, increment: u64, offset: u64) -> Option<u64> {
     steps.checked_mul(increment)?.checked_add(offset)
 }
 
-/// An UPDATE gave the column a value that the counter may not know of.
-pub fn raise_counter(table: &Arc<Table>, value: &Value, run: &Run<'_, '_>) -> SqlResult<()> {
-    AutoIncrement::number_of(value).map_or(Ok(()), |value| raise_to(table, value, run))
+/// The statement ends, or has failed: it has the AUTO-INC lock no longer.
+pub fn give_back_lock(target: &Target, run: &Run<'_, '_>) {
+    TableCounter::new(run.statement.transaction, &target.table, InsertKind::Simple).give_back();
 }
 
-fn raise_to(table: &Arc<Table>, value: u64, run: &Run<'_, '_>) -> SqlResult<()> {
-    let raised = run.statement.transaction.raise_auto_increment(table, value);
+fn lock_mode(table: &Arc<Table>, run: &Run<'_, '_>) -> AutoIncrementLockMode {
+    TableCounter::new(run.statement.transaction, table, InsertKind::Simple).lock_mode()
+}
+
+/// Whether the statement may take the AUTO-INC lock.
+pub fn takes_auto_increment_lock(target: &Target, run: &Run<'_, '_>) -> bool {
+    target.auto_increment.is_some() && lock_mode(&target.table, run) != AutoIncrementLockMode::Interleaved
+}
+
+/// Whether the counter may move with each row that goes in, so that rows cannot be given values before they are put in.
+pub fn moves_row_by_row(target: &Target, run: &Run<'_, '_>) -> bool {
+    target.auto_increment.is_some() && lock_mode(&target.table, run) == AutoIncrementLockMode::Traditional
+}
+
+/// An UPDATE gave the column a value that the counter may not know of.
+pub fn raise_counter(table: &Arc<Table>, value: &Value, run: &Run<'_, '_>) -> SqlResult<()> {
+    let Some(value) = AutoIncrement::number_of(value) else { return Ok(()) };
+    let counter = TableCounter::new(run.statement.transaction, table, InsertKind::Simple);
+    let raised = counter.raise_unlocked(value);
     raised.map_err(|error| engine_error(error, table))
 }
 

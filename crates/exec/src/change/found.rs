@@ -24,6 +24,13 @@ impl<'p> FoundRows<'p> {
         FoundRows { operator: open(node, run), batch }
     }
 
+    /// Rows one by one, of which the next is not even read before it is asked for.
+    pub fn without_reading_ahead(node: &'p Node, run: &Run<'_, '_>) -> FoundRows<'p> {
+        let mut batch = RowBatch::new();
+        batch.want(1);
+        FoundRows { operator: open(node, run), batch }
+    }
+
     /// Rows of a query: many at a time where nobody can tell.
     pub fn of_query(node: &'p Node, run: &Run<'_, '_>) -> FoundRows<'p> {
         if is_silent(node) {

@@ -1,5 +1,6 @@
 //! INSERT and REPLACE.
 
+use super::auto_increment::{give_back_lock, takes_auto_increment_lock};
 use super::found::FoundRows;
 use super::long_columns::LongColumns;
 use super::writer::{Counts, Writer};
@@ -20,6 +21,12 @@ use values::{RowRef, Value};
 
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcome> {
+    let outcome = insert(run, plan);
+    give_back_lock(&plan.target, run);
+    outcome
+}
+
+fn insert(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcome> {
     let several = match &plan.rows {
         InsertRows::Values(rows) => rows.len() > 1,
         InsertRows::Query(_) => true,
@@ -207,7 +214,11 @@ fn from_query(
         node => (node, Items::Read),
     };
     let mut put = QueryRows::new(plan, query, items, storing);
-    let mut found = FoundRows::of_query(node, run);
+    // A row of the source that is waited for is waited for with the AUTO-INC lock that the rows before it took.
+    let mut found = match takes_auto_increment_lock(&plan.target, run) {
+        true => FoundRows::without_reading_ahead(node, run),
+        false => FoundRows::of_query(node, run),
+    };
     while found.next(run).map_err(|error| writer.first_error(error, run))? {
         put.write(&found.batch, writer, run)?;
     }

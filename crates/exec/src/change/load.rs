@@ -1,6 +1,7 @@
 //! LOAD DATA [LOCAL] INFILE.
 
 use super::assigning::Assigning;
+use super::auto_increment::give_back_lock;
 use super::insert::{blank_value, fill_defaults, outcome};
 use super::load_parser::LineReader;
 use super::long_columns::{LongColumns, is_unchanged, takes};
@@ -51,6 +52,16 @@ pub fn run(
 }
 
 fn rows(
+    run: &mut Run<'_, '_>,
+    plan: &LoadPlan,
+    pieces: &mut dyn FnMut() -> SqlResult<Option<Vec<u8>>>,
+) -> SqlResult<StatementOutcome> {
+    let outcome = insert(run, plan, pieces);
+    give_back_lock(&plan.insert.target, run);
+    outcome
+}
+
+fn insert(
     run: &mut Run<'_, '_>,
     plan: &LoadPlan,
     pieces: &mut dyn FnMut() -> SqlResult<Option<Vec<u8>>>,

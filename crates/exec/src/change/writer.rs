@@ -3,7 +3,7 @@
 
 mod conflict;
 
-use super::auto_increment::GeneratedIds;
+use super::auto_increment::{GeneratedIds, moves_row_by_row};
 use super::long_columns::LongColumns;
 use super::row::{complete, duplicate_error, encoded};
 use super::row_buffer::{RowBuffer, stored_values};
@@ -80,6 +80,7 @@ fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
         run.plan.tables.iter().filter(|table| table.id() == plan.target.table.id()).count() > 1;
     plan.on_duplicate.is_empty()
         && !run.plan.calls_routines
+        && !moves_row_by_row(&plan.target, run)
         && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
 }
 

@@ -2,6 +2,7 @@
 //! (any column of a stored row in O(1), without allocation). See README.md for the byte table.
 //! Plain functions over byte slices; no column value reaches a panic, whatever the bytes are.
 
+mod column_sample;
 mod encode;
 mod form;
 mod integer_column;
@@ -10,6 +11,7 @@ mod outside;
 mod tests;
 mod view;
 
+pub use column_sample::ColumnSample;
 pub use form::Form;
 pub use integer_column::IntegerColumn;
 pub use outside::{ColumnSet, Piece, REFERENCE_BYTES};

@@ -1,16 +1,16 @@
 //! How many different values the columns of a table have, from a sample of its rows: also of those that no index begins with.
 //! Main type: [`ColumnSample`].
 
+use super::RowView;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher};
-use values::row::RowView;
 
 /// Values that are remembered, those of all columns together.
 const VALUES_MAX: usize = 1 << 20;
 
 /// The values of a sample.
 #[derive(Debug, Default)]
-pub(crate) struct ColumnSample {
+pub struct ColumnSample {
     rows: u64,
     /// Per column: hashes of its values, and whether they came more than once.
     values: Vec<HashMap<u64, bool>>,
@@ -18,11 +18,12 @@ pub(crate) struct ColumnSample {
 
 impl ColumnSample {
     /// A sample of a table of so many columns.
-    pub(crate) fn new(columns: usize) -> ColumnSample {
+    pub fn new(columns: usize) -> ColumnSample {
         ColumnSample { rows: 0, values: vec![HashMap::new(); columns] }
     }
 
-    pub(crate) fn add(&mut self, row: &RowView<'_>) {
+    /// Looks at a row, unless enough values are remembered.
+    pub fn add(&mut self, row: &RowView<'_>) {
         if self.rows as usize * self.values.len() >= VALUES_MAX {
             return;
         }
@@ -38,7 +39,7 @@ impl ColumnSample {
 
     /// Different values of each column in a table of so many rows: after Haas and Stokes, by the values that came once. Where none
     /// did, there are no others; where all did, every row has its own. Empty if no row could be looked at.
-    pub(crate) fn distinct(&self, rows: u64) -> Vec<u64> {
+    pub fn distinct(&self, rows: u64) -> Vec<u64> {
         if self.rows == 0 {
             return Vec::new();
         }
@@ -56,8 +57,8 @@ impl ColumnSample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use values::row::RowLayout;
-    use values::{ColumnType, Value};
+    use crate::row::RowLayout;
+    use crate::{ColumnType, Value};
 
     #[test]
     fn values_that_came_once_stand_for_others() {
