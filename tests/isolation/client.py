@@ -8,11 +8,12 @@ import threading
 import pymysql
 from checker import Read, Transaction, Write
 
-LEVELS = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"]
+STRICT = "STRICT SNAPSHOT"
+LEVELS = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", STRICT, "SERIALIZABLE"]
 # How reads are made: `locking` takes FOR SHARE and FOR UPDATE only, `mixed` these and plain ones.
 READS = {"plain": [""], "locking": [" FOR SHARE", " FOR UPDATE"], "mixed": ["", " FOR SHARE", " FOR UPDATE"]}
 # Errors after which the transaction is over or is rolled back.
-GIVE_UP = {1205, 1213, 1317, 3572}
+GIVE_UP = {1020, 1205, 1213, 1317, 3572}
 KEYS = 6
 
 
@@ -89,7 +90,10 @@ class Player(threading.Thread):
             connection = connect(self.host, self.port)
             with connection.cursor() as cursor:
                 cursor.execute("SET innodb_lock_wait_timeout = 5")
-                cursor.execute(f"SET SESSION TRANSACTION ISOLATION LEVEL {self.level}")
+                if self.level == STRICT:
+                    cursor.execute("SET SESSION transaction_strict_snapshot = ON")
+                level = "REPEATABLE READ" if self.level == STRICT else self.level
+                cursor.execute(f"SET SESSION TRANSACTION ISOLATION LEVEL {level}")
                 for at in range(self.count):
                     if not self.transaction(cursor, self.number * 1_000_000 + at):
                         return

@@ -29,6 +29,8 @@ def allowed(level, reads):
     """Anomalies that may be seen."""
     if level == "SERIALIZABLE" or reads == "locking":
         return set()
+    if level == client.STRICT:
+        return {"G2-item"}
     return DIRTY if level == "READ UNCOMMITTED" else WEAK
 
 

@@ -22,6 +22,8 @@ pub enum EngineError {
     LockWaitTimeout,
     /// The transaction was chosen as the victim of a deadlock and HAS BEEN rolled back wholly when this returns.
     Deadlock,
+    /// The row was changed behind the transaction's snapshot, which is strict. The whole transaction must be rolled back by the caller.
+    RecordChanged,
     /// NOWAIT was asked for and the row is locked by another transaction.
     LockNotAvailable,
     /// The kill flag of the transaction was raised.
@@ -121,6 +123,7 @@ impl EngineError {
             EngineError::DuplicateKey(_) => sql_error!(ER_DUP_KEY, table),
             EngineError::LockWaitTimeout => sql_error!(ER_LOCK_WAIT_TIMEOUT),
             EngineError::Deadlock => sql_error!(ER_LOCK_DEADLOCK),
+            EngineError::RecordChanged => sql_error!(ER_CHECKREAD, table),
             EngineError::LockNotAvailable => sql_error!(ER_LOCK_NOWAIT),
             EngineError::Killed => sql_error!(ER_QUERY_INTERRUPTED),
             EngineError::NoSpace => sql_error!(ER_RECORD_FILE_FULL, table),

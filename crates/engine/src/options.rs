@@ -32,6 +32,8 @@ pub struct EngineOptions {
     pub lock_wait_timeout: Duration,
     /// Whether waits search for deadlocks (innodb_deadlock_detect).
     pub deadlock_detect: bool,
+    /// Whether a row lock wait that times out rolls the whole transaction back (innodb_rollback_on_timeout).
+    pub rollback_on_timeout: bool,
     /// innodb_autoinc_lock_mode: 0, 1 or 2.
     pub auto_increment_lock_mode: u8,
     /// Memory for old row versions, in bytes; their rows beyond it go to a temporary file. The same whatever the pool's size:
@@ -84,6 +86,8 @@ pub struct TransactionOptions {
     pub isolation: Isolation,
     /// START TRANSACTION READ ONLY: writes fail.
     pub read_only: bool,
+    /// A row that was changed behind the snapshot cannot be locked or written (transaction_strict_snapshot).
+    pub strict_snapshot: bool,
     /// The session's last commit. The transaction's snapshots include it even if it is not durable yet
     /// (see [`crate::Transaction::reply_lsn`]). 0 if there is none.
     pub sees_at_least: Lsn,
@@ -104,6 +108,7 @@ impl Default for EngineOptions {
             doublewrite: true,
             lock_wait_timeout: Duration::from_secs(50),
             deadlock_detect: true,
+            rollback_on_timeout: false,
             auto_increment_lock_mode: 2,
             version_memory_bytes: 256 << 20,
             background_threads: true,

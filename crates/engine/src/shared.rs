@@ -33,6 +33,7 @@ pub(crate) struct Settings {
     flush_level: AtomicU8,
     lock_wait_timeout_ms: AtomicU64,
     pub(crate) deadlock_detect: AtomicBool,
+    pub(crate) rollback_on_timeout: bool,
     pub(crate) auto_increment_lock_mode: AtomicU8,
     pub(crate) force_recovery: ForceRecovery,
     /// The data directory is not touched.
@@ -85,6 +86,7 @@ impl Settings {
             flush_level: AtomicU8::new(0),
             lock_wait_timeout_ms: AtomicU64::new(0),
             deadlock_detect: AtomicBool::new(options.deadlock_detect),
+            rollback_on_timeout: options.rollback_on_timeout,
             auto_increment_lock_mode: AtomicU8::new(options.auto_increment_lock_mode),
             force_recovery: options.force_recovery,
             is_read_only,

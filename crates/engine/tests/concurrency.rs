@@ -655,3 +655,56 @@ fn traditional_locking_uses_values_up_row_by_row() {
     first.commit().unwrap();
     assert_eq!(engine.locks().len(), 0, "a transaction that ends gives it back too");
 }
+
+#[test]
+fn a_strict_snapshot_lets_the_first_updater_win() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "a"), row(2, 2, "b"), row(3, 3, "c")]);
+    let begin_strict = |isolation| {
+        let sees_at_least = engine.last_commit();
+        let default = TransactionOptions::default();
+        engine.begin(TransactionOptions { isolation, strict_snapshot: true, sees_at_least, ..default })
+    };
+    for (isolation, strict) in [(Isolation::RepeatableRead, true), (Isolation::ReadCommitted, false)] {
+        let reader = begin_strict(isolation);
+        reader.take_snapshot().unwrap();
+        let other = begin(&engine);
+        other.update(&t, &key(&t, 1), &encode(&t, &row(1, 1, "changed"))).unwrap();
+        other.insert(&t, &encode(&t, &row(4, 4, "new"))).unwrap();
+        other.commit().unwrap();
+        let changed = if strict { Some(EngineError::RecordChanged) } else { None };
+        for id in [1, 4] {
+            assert_eq!(read_locked(&reader, &t, id, WaitPolicy::Wait).err(), changed, "{isolation:?} {id}");
+            let updated = reader.update(&t, &key(&t, id), &encode(&t, &row(id, id, "mine")));
+            assert_eq!(updated.err(), changed, "{isolation:?} {id}");
+        }
+        assert!(read_locked(&reader, &t, 2, WaitPolicy::Wait).unwrap().is_some(), "nobody changed it");
+        reader.rollback().unwrap();
+        // Without a snapshot there is nothing that is older.
+        assert!(read_locked(&begin_strict(isolation), &t, 1, WaitPolicy::Wait).unwrap().is_some());
+        let cleaner = begin(&engine);
+        cleaner.delete(&t, &key(&t, 4)).unwrap();
+        cleaner.commit().unwrap();
+    }
+}
+
+#[test]
+fn a_timeout_may_roll_the_whole_transaction_back() {
+    for rollback_on_timeout in [false, true] {
+        let options = EngineOptions { rollback_on_timeout, ..options() };
+        let environment = env::Environment::simulated(SimulatedDisk::new(1), 1);
+        let engine = Engine::open(environment, options).unwrap();
+        let t = create(&engine, "t");
+        insert(&engine, &t, &[row(1, 1, "a"), row(2, 2, "b")]);
+        let holder = begin(&engine);
+        assert!(read_locked(&holder, &t, 1, WaitPolicy::Wait).unwrap().is_some());
+        let waiter = begin(&engine);
+        waiter.set_lock_wait_timeout(Duration::from_millis(20));
+        waiter.update(&t, &key(&t, 2), &encode(&t, &row(2, 2, "changed"))).unwrap();
+        assert_eq!(read_locked(&waiter, &t, 1, WaitPolicy::Wait), Err(EngineError::LockWaitTimeout));
+        assert_eq!(waiter.is_rolled_back(), rollback_on_timeout);
+        let is_free = read_locked(&holder, &t, 2, WaitPolicy::NoWait).is_ok();
+        assert_eq!(is_free, rollback_on_timeout);
+    }
+}

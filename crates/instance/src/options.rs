@@ -322,6 +322,7 @@ pub fn engine_options(values: &ValueTable) -> EngineOptions {
         doublewrite: matches!(values.get(id::INNODB_DOUBLEWRITE).integer(), 1 | 2),
         lock_wait_timeout: Duration::from_secs(values.get(id::INNODB_LOCK_WAIT_TIMEOUT).unsigned()),
         deadlock_detect: values.get(id::INNODB_DEADLOCK_DETECT).is_on(),
+        rollback_on_timeout: values.get(id::INNODB_ROLLBACK_ON_TIMEOUT).is_on(),
         auto_increment_lock_mode: values.get(id::INNODB_AUTOINC_LOCK_MODE).unsigned() as u8,
         force_recovery: match values.get(id::INNODB_FORCE_RECOVERY).unsigned() {
             1 => ForceRecovery::PastDamage,

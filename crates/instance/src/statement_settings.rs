@@ -33,6 +33,8 @@ pub struct StatementSettings {
     pub isolation: Isolation,
     /// transaction_read_only.
     pub read_only: bool,
+    /// transaction_strict_snapshot.
+    pub strict_snapshot: bool,
     /// innodb_lock_wait_timeout.
     pub row_lock_timeout: Duration,
     /// lock_wait_timeout.
@@ -106,6 +108,7 @@ impl StatementSettings {
             autocommit: is_on(id::AUTOCOMMIT),
             isolation: isolation_at(number(id::TRANSACTION_ISOLATION)),
             read_only: is_on(id::TRANSACTION_READ_ONLY),
+            strict_snapshot: is_on(id::TRANSACTION_STRICT_SNAPSHOT),
             row_lock_timeout: seconds(variables, id::INNODB_LOCK_WAIT_TIMEOUT),
             metadata_lock_timeout: seconds(variables, id::LOCK_WAIT_TIMEOUT),
             execution_time_max: (limit_ms > 0).then(|| Duration::from_millis(limit_ms)),

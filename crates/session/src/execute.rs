@@ -286,7 +286,8 @@ impl Session {
     }
 
     fn after_failure(&mut self, error: &SqlError) -> SqlResult<()> {
-        if error.is(&errors::code::ER_LOCK_DEADLOCK) {
+        // What the engine could not undo itself, with the row latched that was in the way, is the second.
+        if error.is(&errors::code::ER_LOCK_DEADLOCK) || error.is(&errors::code::ER_CHECKREAD) {
             self.rollback_open();
         }
         self.end_statement(false)

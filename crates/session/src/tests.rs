@@ -8,6 +8,7 @@ mod plan_settings;
 mod prepared_memory;
 mod resource_limits;
 mod session_start;
+mod strict_snapshot;
 mod system_tables;
 mod time_zones;
 

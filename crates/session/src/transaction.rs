@@ -107,7 +107,7 @@ impl Session {
     fn begin_engine_transaction(&mut self) -> Box<Transaction> {
         let settings = self.settings();
         let (default_isolation, default_read_only) = (settings.isolation, settings.read_only);
-        let row_lock_timeout = settings.row_lock_timeout;
+        let (row_lock_timeout, strict_snapshot) = (settings.row_lock_timeout, settings.strict_snapshot);
         let state = &mut self.transaction;
         if !state.explicit {
             state.options = Characteristics {
@@ -118,6 +118,7 @@ impl Session {
         let options = TransactionOptions {
             isolation: state.options.isolation,
             read_only: state.options.read_only,
+            strict_snapshot,
             sees_at_least: state.last_commit,
             lock_wait_timeout: Some(row_lock_timeout),
             kill: self.shared.kill.clone(),

@@ -166,6 +166,7 @@ impl Transaction {
             let implicit = self.engine.system.unfinished_writer(entry.writer)?;
             if implicit.is_none() {
                 self.note_seen(entry.writer);
+                self.check_seen_by_strict_snapshot(entry.writer)?;
                 if entry.deleted {
                     return Ok(Conflict::None);
                 }

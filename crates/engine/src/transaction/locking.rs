@@ -2,7 +2,7 @@
 
 use super::Transaction;
 use crate::error::{EngineError, EngineResult};
-use crate::options::ForceRecovery;
+use crate::options::{ForceRecovery, Isolation};
 use crate::read::{ReadMode, WaitPolicy};
 use crate::tables::Table;
 use entry::Entry;
@@ -104,6 +104,7 @@ impl Transaction {
                     if unfinished.is_none() {
                         // Not before it is known to have ended: it may end at any moment.
                         self.note_seen(entry.writer);
+                        self.check_seen_by_strict_snapshot(entry.writer)?;
                     }
                     unfinished
                 }
@@ -121,7 +122,24 @@ impl Transaction {
         }
     }
 
-    /// Waits for the queued request. Called without latches. A deadlock victim is rolled back here.
+    /// First updater wins, where that was asked for: whoever's snapshot does not see the committed writer of a row has read an older
+    /// state of it, or none, and neither locks nor changes it. Error: RecordChanged.
+    #[inline]
+    pub(crate) fn check_seen_by_strict_snapshot(&self, writer: TransactionId) -> EngineResult<()> {
+        if !self.options.strict_snapshot {
+            return Ok(());
+        }
+        let is_strict = matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable);
+        match self.snapshot_slot().timestamp().filter(|_| is_strict) {
+            Some(snapshot) if !self.engine.system.commits.is_visible(writer, snapshot) => {
+                Err(EngineError::RecordChanged)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits for the queued request. Called without latches. A deadlock victim is rolled back here, and with innodb_rollback_on_timeout
+    /// whoever waited too long.
     pub(crate) fn wait_for_lock(&self) -> EngineResult<()> {
         let settings = &self.engine.shared.settings;
         let options = WaitOptions {
@@ -133,6 +151,10 @@ impl Transaction {
         let now_us = || clock.monotonic().as_micros() as u64;
         match self.engine.system.locks.wait(&self.owner(), &options, now_us) {
             WaitEnd::Granted => Ok(()),
+            WaitEnd::TimedOut if settings.rollback_on_timeout => {
+                self.roll_back_all()?;
+                Err(EngineError::LockWaitTimeout)
+            }
             WaitEnd::TimedOut => Err(EngineError::LockWaitTimeout),
             WaitEnd::Killed => Err(EngineError::Killed),
             WaitEnd::Victim => {

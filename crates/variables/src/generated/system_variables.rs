@@ -619,19 +619,20 @@ pub const TRANSACTION_ALLOW_BATCHING: VariableId = VariableId(612);
 pub const TRANSACTION_ISOLATION: VariableId = VariableId(613);
 pub const TRANSACTION_PREALLOC_SIZE: VariableId = VariableId(614);
 pub const TRANSACTION_READ_ONLY: VariableId = VariableId(615);
-pub const UNIQUE_CHECKS: VariableId = VariableId(616);
-pub const UPDATABLE_VIEWS_WITH_LIMIT: VariableId = VariableId(617);
-pub const USE_SECONDARY_ENGINE: VariableId = VariableId(618);
-pub const VERSION: VariableId = VariableId(619);
-pub const VERSION_COMMENT: VariableId = VariableId(620);
-pub const VERSION_COMPILE_MACHINE: VariableId = VariableId(621);
-pub const VERSION_COMPILE_OS: VariableId = VariableId(622);
-pub const VERSION_COMPILE_ZLIB: VariableId = VariableId(623);
-pub const VERSION_WITH_UPDATE: VariableId = VariableId(624);
-pub const WAIT_TIMEOUT: VariableId = VariableId(625);
-pub const WARNING_COUNT: VariableId = VariableId(626);
-pub const WINDOWING_USE_HIGH_PRECISION: VariableId = VariableId(627);
-pub const XA_DETACH_ON_PREPARE: VariableId = VariableId(628);
+pub const TRANSACTION_STRICT_SNAPSHOT: VariableId = VariableId(616);
+pub const UNIQUE_CHECKS: VariableId = VariableId(617);
+pub const UPDATABLE_VIEWS_WITH_LIMIT: VariableId = VariableId(618);
+pub const USE_SECONDARY_ENGINE: VariableId = VariableId(619);
+pub const VERSION: VariableId = VariableId(620);
+pub const VERSION_COMMENT: VariableId = VariableId(621);
+pub const VERSION_COMPILE_MACHINE: VariableId = VariableId(622);
+pub const VERSION_COMPILE_OS: VariableId = VariableId(623);
+pub const VERSION_COMPILE_ZLIB: VariableId = VariableId(624);
+pub const VERSION_WITH_UPDATE: VariableId = VariableId(625);
+pub const WAIT_TIMEOUT: VariableId = VariableId(626);
+pub const WARNING_COUNT: VariableId = VariableId(627);
+pub const WINDOWING_USE_HIGH_PRECISION: VariableId = VariableId(628);
+pub const XA_DETACH_ON_PREPARE: VariableId = VariableId(629);
 
 /// Every variable, by name.
 pub static ALL: &[SystemVariable] = &[
@@ -1251,6 +1252,7 @@ pub static ALL: &[SystemVariable] = &[
     SystemVariable { name: "transaction_isolation", scope: Scope::Both, kind: Kind::Enumeration, dynamic: true, hint: false, minimum: i128::MIN, maximum: i128::MAX, multiple: 1, default: Some("REPEATABLE-READ"), members: &["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"], session_privileges: &[] },
     SystemVariable { name: "transaction_prealloc_size", scope: Scope::Both, kind: Kind::Integer, dynamic: true, hint: false, minimum: 1024, maximum: 131072, multiple: 1024, default: Some("4096"), members: &[], session_privileges: &[] },
     SystemVariable { name: "transaction_read_only", scope: Scope::Both, kind: Kind::Boolean, dynamic: true, hint: false, minimum: i128::MIN, maximum: i128::MAX, multiple: 1, default: Some("OFF"), members: &[], session_privileges: &[] },
+    SystemVariable { name: "transaction_strict_snapshot", scope: Scope::Both, kind: Kind::Boolean, dynamic: true, hint: false, minimum: i128::MIN, maximum: i128::MAX, multiple: 1, default: Some("OFF"), members: &[], session_privileges: &[] },
     SystemVariable { name: "unique_checks", scope: Scope::Both, kind: Kind::Boolean, dynamic: true, hint: true, minimum: i128::MIN, maximum: i128::MAX, multiple: 1, default: Some("ON"), members: &[], session_privileges: &[] },
     SystemVariable { name: "updatable_views_with_limit", scope: Scope::Both, kind: Kind::Enumeration, dynamic: true, hint: true, minimum: i128::MIN, maximum: i128::MAX, multiple: 1, default: Some("YES"), members: &["NO", "YES"], session_privileges: &[] },
     SystemVariable { name: "use_secondary_engine", scope: Scope::Session, kind: Kind::Enumeration, dynamic: true, hint: true, minimum: i128::MIN, maximum: i128::MAX, multiple: 1, default: Some("ON"), members: &["OFF", "ON", "FORCED"], session_privileges: &[] },
