@@ -69,7 +69,7 @@ impl Renumbering {
         if value == Value::Null && self.renumbers() {
             return self.fresh(column);
         }
-        match AutoIncrement::number_of(&value) {
+        match dictionary::counted(&value) {
             Some(0) if !self.keeps_zero => return self.fresh(column),
             Some(0) | None => {}
             Some(number) => self.counter.raise_above(number),

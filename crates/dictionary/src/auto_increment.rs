@@ -1,6 +1,8 @@
 //! Which values an AUTO_INCREMENT column goes through: the series of auto_increment_increment and auto_increment_offset,
 //! and who may take of it (innodb_autoinc_lock_mode). Main type: [`AutoIncrementRequest`].
 
+use values::Value;
+
 /// innodb_autoinc_lock_mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AutoIncrementLockMode {
@@ -86,4 +88,15 @@ fn align(current: u64, increment: u64, offset: u64) -> Option<u64> {
     }
     let steps = (current - offset).div_ceil(increment);
     offset.checked_add(steps.checked_mul(increment)?)
+}
+
+/// What a counter makes of a column's value; None for negative ones.
+pub fn counted(value: &Value) -> Option<u64> {
+    match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        Value::UInt(number) => Some(*number),
+        Value::Double(number) if *number >= 0.0 => Some(*number as u64),
+        Value::Float(number) if *number >= 0.0 => Some(*number as u64),
+        _ => None,
+    }
 }

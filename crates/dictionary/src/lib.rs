@@ -6,7 +6,9 @@ mod auto_increment;
 pub mod codec;
 pub mod table;
 
-pub use auto_increment::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
+pub use auto_increment::{
+    AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind, counted,
+};
 pub use codec::{CorruptDefinition, decode_schema, decode_table, encode_schema, encode_table};
 pub use table::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, RowFormat, SchemaDefinition,

@@ -66,17 +66,6 @@ impl AutoIncrement {
         request.from(self.next.load(Ordering::Acquire)).ok_or(EngineError::AutoIncrementExhausted)
     }
 
-    /// The counter's view of a column's value; None for negative ones.
-    pub fn number_of(value: &values::Value) -> Option<u64> {
-        match value {
-            values::Value::Int(number) => u64::try_from(*number).ok(),
-            values::Value::UInt(number) => Some(*number),
-            values::Value::Double(number) if *number >= 0.0 => Some(*number as u64),
-            values::Value::Float(number) if *number >= 0.0 => Some(*number as u64),
-            _ => None,
-        }
-    }
-
     /// Raises the counter above an explicitly given value. Never lowers it.
     pub fn raise_above(&self, value: u64) {
         self.next.fetch_max(value.saturating_add(1), Ordering::AcqRel);

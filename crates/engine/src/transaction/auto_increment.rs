@@ -1,6 +1,5 @@
-//! AUTO_INCREMENT values for the rows of a statement, and the AUTO-INC lock of a table, which keeps the values of a statement together
-//! (innodb_autoinc_lock_mode 0 and 1). Main type: [`TableCounter`]. The lock is a queue of the lock table like a row's: first come, first served, and in the
-//! search for deadlocks. It is held to the end of the statement.
+//! AUTO_INCREMENT values for a statement's rows, and the AUTO-INC lock of a table, which keeps them together (innodb_autoinc_lock_mode 0
+//! and 1; rule A2 in README.md). Main type: [`TableCounter`].
 
 use super::Transaction;
 use super::locking::Conflict;
@@ -102,14 +101,11 @@ impl<'t> TableCounter<'t> {
             }
             let exclusive = LockMode::EXCLUSIVE_RECORD;
             match transaction.request_lock(AUTO_INC_LOCKS, &key, exclusive, None, WaitPolicy::Wait)? {
-                Some(Conflict::None) => return act(counter),
-                Some(Conflict::Wait) => {
-                    drop(one_step);
-                    transaction.wait_for_lock()?;
-                }
-                // Nobody is told of as having it by his rows, and nothing is skipped.
-                Some(Conflict::Skip) | None => {}
+                Some(Conflict::Wait) => drop(one_step),
+                // Nothing is skipped, and no row says who has the lock.
+                _ => return act(counter),
             }
+            transaction.wait_for_lock()?;
         }
     }
 }

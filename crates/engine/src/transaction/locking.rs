@@ -126,16 +126,11 @@ impl Transaction {
     /// state of it, or none, and neither locks nor changes it. Error: RecordChanged.
     #[inline]
     pub(crate) fn check_seen_by_strict_snapshot(&self, writer: TransactionId) -> EngineResult<()> {
-        if !self.options.strict_snapshot {
-            return Ok(());
-        }
-        let is_strict = matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable);
-        match self.snapshot_slot().timestamp().filter(|_| is_strict) {
-            Some(snapshot) if !self.engine.system.commits.is_visible(writer, snapshot) => {
-                Err(EngineError::RecordChanged)
-            }
-            _ => Ok(()),
-        }
+        let is_strict = self.options.strict_snapshot
+            && matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable);
+        let snapshot = if is_strict { self.snapshot_slot().timestamp() } else { None };
+        let sees = |snapshot| self.engine.system.commits.is_visible(writer, snapshot);
+        if snapshot.is_none_or(sees) { Ok(()) } else { Err(EngineError::RecordChanged) }
     }
 
     /// Waits for the queued request. Called without latches. A deadlock victim is rolled back here, and with innodb_rollback_on_timeout
@@ -151,11 +146,12 @@ impl Transaction {
         let now_us = || clock.monotonic().as_micros() as u64;
         match self.engine.system.locks.wait(&self.owner(), &options, now_us) {
             WaitEnd::Granted => Ok(()),
-            WaitEnd::TimedOut if settings.rollback_on_timeout => {
-                self.roll_back_all()?;
+            WaitEnd::TimedOut => {
+                if settings.rollback_on_timeout {
+                    self.roll_back_all()?;
+                }
                 Err(EngineError::LockWaitTimeout)
             }
-            WaitEnd::TimedOut => Err(EngineError::LockWaitTimeout),
             WaitEnd::Killed => Err(EngineError::Killed),
             WaitEnd::Victim => {
                 self.roll_back_all()?;

@@ -3,10 +3,10 @@
 //! explicit value moves the counter only with its row. The counter itself is the engine's.
 
 use crate::run::{Run, engine_error};
-use dictionary::TableDefinition;
+use dictionary::{TableDefinition, counted};
 use engine::{
-    AutoIncrement, AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, EngineError, InsertKind,
-    Table, TableCounter,
+    AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, EngineError, InsertKind, Table,
+    TableCounter,
 };
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
@@ -88,7 +88,7 @@ impl GeneratedIds {
         let keeps_zero = run.statement.facts.sql_mode.contains(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         match &row[column] {
             Value::Null => true,
-            other => AutoIncrement::number_of(other) == Some(0) && !keeps_zero,
+            other => counted(other) == Some(0) && !keeps_zero,
         }
     }
 
@@ -126,7 +126,7 @@ impl GeneratedIds {
             return Ok(());
         }
         self.origin = Origin::None;
-        match (AutoIncrement::number_of(&row[column]), &row[column]) {
+        match (counted(&row[column]), &row[column]) {
             (Some(value), _) => (self.origin, self.current) = (Origin::Explicit, value),
             // The client hears of it as MySQL tells it.
             (None, Value::Int(value)) => self.current = *value as u64,
@@ -168,7 +168,7 @@ impl GeneratedIds {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         self.unused();
-        if let Some(value) = AutoIncrement::number_of(value) {
+        if let Some(value) = counted(value) {
             self.current = value;
             if changed {
                 self.raise(table, value, run)?;
@@ -296,7 +296,7 @@ pub fn moves_row_by_row(target: &Target, run: &Run<'_, '_>) -> bool {
 
 /// An UPDATE gave the column a value that the counter may not know of.
 pub fn raise_counter(table: &Arc<Table>, value: &Value, run: &Run<'_, '_>) -> SqlResult<()> {
-    let Some(value) = AutoIncrement::number_of(value) else { return Ok(()) };
+    let Some(value) = counted(value) else { return Ok(()) };
     let counter = TableCounter::new(run.statement.transaction, table, InsertKind::Simple);
     let raised = counter.raise_unlocked(value);
     raised.map_err(|error| engine_error(error, table))
