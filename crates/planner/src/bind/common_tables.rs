@@ -27,6 +27,8 @@ pub(crate) struct CommonTable {
     pub columns: Vec<String>,
     pub query: Arc<ast::Query>,
     pub recursive: bool,
+    /// How many of the statement's open blocks stand around its WITH clause: those whose columns it may read.
+    pub around: usize,
     /// While the steps of a recursive one are bound: its number and columns.
     pub recursion: Option<(usize, Vec<OutputColumn>)>,
     /// Its plan, once it was used.
@@ -55,8 +57,9 @@ pub(crate) struct RecursionScope {
 }
 
 impl CommonTables {
-    /// Puts the tables of a WITH clause in scope; returns how many were there before. Error 1066.
-    pub fn enter(&mut self, with: Option<&ast::With>) -> SqlResult<usize> {
+    /// Puts the tables of a WITH clause in scope, around which so many blocks are open; returns how many were there before.
+    /// Error 1066.
+    pub fn enter(&mut self, with: Option<&ast::With>, around: usize) -> SqlResult<usize> {
         let before = self.in_scope.len();
         let Some(with) = with else { return Ok(before) };
         let mut seen = HashSet::with_capacity(with.tables.len());
@@ -69,6 +72,7 @@ impl CommonTables {
                 columns: table.columns.clone(),
                 query: Arc::new((*table.query).clone()),
                 recursive: with.recursive,
+                around,
                 recursion: None,
                 bound: None,
             });

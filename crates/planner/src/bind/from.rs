@@ -319,7 +319,8 @@ fn common_table(binder: &mut Binder<'_>, alias: &str, common: CommonTable) -> Sq
     add_derived(binder, alias, bound.query, &common.columns, (Some(bound.number), bound.block_number))
 }
 
-/// Binds a common table for all who name it; one that reads the rows of a recursion around it, for this use.
+/// Binds a common table for all who name it; one that reads the rows of a recursion or columns of blocks around it, for this
+/// use: each reader has its own outer references.
 fn bind_common_table(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult<BoundCommonTable> {
     // A common table sees those before it, not itself (unless it is recursive) and not those after it.
     let position =
@@ -333,13 +334,14 @@ fn bind_common_table(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult
     let plan = if common.recursive {
         recursive_query(binder, common).map(|plan| Derived::Planned(Arc::new(plan)))
     } else {
-        binder.detached_query(&common.query, "DERIVED")
+        binder.query_seeing(common.around, &common.query, "DERIVED")
     };
     binder.common_tables.in_scope.extend(later);
     let number = binder.common_tables.uses.len();
     binder.common_tables.uses.push(CommonTableUse { name: common.name.clone(), uses: 0 });
     let bound = BoundCommonTable { query: plan?, number, block_number: binder.block_number };
-    if uses(binder) == uses_before {
+    let reads_outer = matches!(&bound.query, Derived::Planned(plan) if !plan.outer.is_empty());
+    if uses(binder) == uses_before && !reads_outer {
         binder.common_tables.in_scope[position].bound = Some(bound.clone());
     }
     Ok(bound)

@@ -5,7 +5,9 @@ use super::{Binder, group};
 use crate::lower::{limited, wants_nothing};
 use crate::planning::{keep_pushable, plan_derived, plan_select};
 use ::expression::derive::{DerivedCollation, common_collation};
-use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
+use ::expression::{
+    Coercibility, Expression, ExpressionKind, ResultType, TypeClass, ValueSource, common_type,
+};
 use errors::{SqlResult, sql_error};
 use optimizer::{Block, Clause, Derived, OpenSelect, SelectItem, has_aggregate};
 use parser::ast;
@@ -24,25 +26,60 @@ impl Binder<'_> {
 
     /// A query in FROM: it sees the blocks around the one that reads it, but not that one's other tables.
     pub fn query_in_from(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
+        let around = self.blocks.len().saturating_sub(1);
+        self.query_seeing(around, query, select_type)
+    }
+
+    /// A query in FROM that sees so many of the open blocks, the outermost ones. For the reader it is a query with the
+    /// outer references of the reader's block.
+    pub fn query_seeing(
+        &mut self,
+        around: usize,
+        query: &ast::Query,
+        select_type: &'static str,
+    ) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
-        let block = self.blocks.pop();
-        let around = self.blocks.len();
+        let unseen = self.blocks.split_off(around.min(self.blocks.len()));
         let derived = self.kept_apart(query, select_type, reader);
-        // A block that `block()` made where there was none.
-        self.blocks.truncate(around);
-        self.blocks.extend(block);
+        self.see_again(around, unseen);
         match derived? {
             Derived::Planned(plan) if !plan.outer.is_empty() => {
-                let mut plan = Arc::unwrap_or_clone(plan);
-                let root = std::mem::replace(&mut plan.root, Node::Nothing);
-                plan.root = shift_outer(root, plan.outer.clone(), &mut self.block().outer);
-                Ok(Derived::Planned(Arc::new(plan)))
+                Ok(Derived::Planned(Arc::new(self.handed_in(around, Arc::unwrap_or_clone(plan)))))
             }
             derived => Ok(derived),
         }
     }
 
-    /// A view or common table: it sees nothing of the enclosing blocks.
+    /// Opens the blocks again that were not seen behind the first `around` ones.
+    pub(super) fn see_again(&mut self, around: usize, unseen: Vec<Block>) {
+        // A block that `block()` made where there was none.
+        self.blocks.truncate(around);
+        self.blocks.extend(unseen);
+    }
+
+    /// A plan whose outer references are over the last of the first `around` blocks, as one that the innermost block reads:
+    /// each block between hands them in as its own.
+    pub(super) fn handed_in(&mut self, around: usize, plan: QueryPlan) -> QueryPlan {
+        let mut plan = plan;
+        let mut by = 0;
+        for (depth, block) in self.blocks.iter_mut().skip(around).enumerate() {
+            if depth > 0 {
+                let handed = |(at, own): (usize, &Expression)| Expression {
+                    kind: ExpressionKind::Outer(by + at),
+                    result: own.result.clone(),
+                };
+                plan.outer = plan.outer.iter().enumerate().map(handed).collect();
+            }
+            by = block.outer.len();
+            block.outer.extend_from_slice(&plan.outer);
+        }
+        if by > 0 {
+            plan.root = plan::physical_walk::shift_outer_references(plan.root, by);
+        }
+        plan
+    }
+
+    /// A view: it sees nothing of the enclosing blocks.
     pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
         let saved = std::mem::take(&mut self.blocks);
@@ -85,7 +122,7 @@ impl Binder<'_> {
         if query.into.is_some() {
             return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
         }
-        let before = self.common_tables.enter(query.with.as_ref())?;
+        let before = self.common_tables.enter(query.with.as_ref(), self.blocks.len())?;
         let assigns = std::mem::take(&mut self.nature.assigns);
         let open = self.open_select(select, &Surroundings::of(query, select_type));
         self.common_tables.leave(before);
@@ -102,7 +139,7 @@ impl Binder<'_> {
 
     /// Any query.
     pub fn query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
-        let before = self.common_tables.enter(query.with.as_ref())?;
+        let before = self.common_tables.enter(query.with.as_ref(), self.blocks.len())?;
         let plan = self.query_body(query, select_type);
         self.common_tables.leave(before);
         plan

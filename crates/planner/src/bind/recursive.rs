@@ -14,13 +14,13 @@ use plan::physical::{
 };
 use std::sync::Arc;
 
-/// A recursive common table: operands that do not name it, then operands that do.
+/// A recursive common table: operands that do not name it, then operands that do. It sees the blocks around its WITH clause.
 pub(super) fn recursive_query(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult<QueryPlan> {
     let ast::QueryBody::SetOperation(operation) = &common.query.body else {
         let id = binder.common_tables.open_recursion();
         let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
         binder.common_tables.in_scope.push(entry);
-        let plan = binder.detached_query(&common.query, "DERIVED");
+        let plan = binder.query_seeing(common.around, &common.query, "DERIVED");
         let plan = plan.and_then(|plan| plan_derived(binder, plan, None));
         binder.common_tables.in_scope.pop();
         if binder.common_tables.recursions[id].uses > 0 {
@@ -28,10 +28,10 @@ pub(super) fn recursive_query(binder: &mut Binder<'_>, common: &CommonTable) -> 
         }
         return plan.map(Arc::unwrap_or_clone);
     };
-    let saved = std::mem::take(&mut binder.blocks);
+    let unseen = binder.blocks.split_off(common.around.min(binder.blocks.len()));
     let plan = recursive_parts(binder, common, operation);
-    binder.blocks = saved;
-    plan
+    binder.see_again(common.around, unseen);
+    plan.map(|plan| if plan.outer.is_empty() { plan } else { binder.handed_in(common.around, plan) })
 }
 
 /// The name of the recursive table, if the current block is a step that reads it, not a subquery of one.
@@ -83,6 +83,8 @@ fn recursive_parts(
     let mut seeds: Vec<(ast::SetOperator, bool, QueryPlan)> = Vec::new();
     let mut steps = Vec::new();
     let mut all = true;
+    // All operands read one list of outer values.
+    let mut outer = seed.outer.clone();
     for term in &operation.rest {
         let (plan, recursive) = recursion_operand(binder, common, id, &columns, &term.body, "UNION")?;
         if plan.columns.len() != columns.len() {
@@ -94,13 +96,16 @@ fn recursive_parts(
             }
             all &= term.all;
             let types = plan.columns.into_iter().map(|column| column.result).collect();
-            steps.push(RecursiveStep { node: plan.root, columns: types });
+            steps
+                .push(RecursiveStep { node: shift_outer(plan.root, plan.outer, &mut outer), columns: types });
         } else if steps.is_empty() {
             for (column, other) in columns.iter_mut().zip(&plan.columns) {
                 column.result =
                     binder.merged_type(&[column.result.clone(), other.result.clone()])?.nullable();
             }
-            seeds.push((term.operator, term.all, plan));
+            let QueryPlan { root, outer: own, .. } = plan;
+            let root = shift_outer(root, own, &mut outer);
+            seeds.push((term.operator, term.all, QueryPlan { root, outer: Vec::new(), ..plan }));
         } else {
             return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
         }
@@ -114,7 +119,7 @@ fn recursive_parts(
     let names = columns.iter().map(|column| column.name.clone()).collect();
     let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
     let root = Node::Recursive(Box::new(recursive));
-    let plan = QueryPlan { columns, block, ..QueryPlan::of(root, ROWS_UNKNOWN) };
+    let plan = QueryPlan { columns, outer, block, ..QueryPlan::of(root, ROWS_UNKNOWN) };
     let mut plan = binder.ordered(plan, &common.query)?;
     if let Node::Limit { input, limit, .. } = &mut plan.root
         && let Node::Recursive(recursive) = &mut **input
@@ -149,12 +154,12 @@ fn joined_seeds(
     if rest.is_empty() {
         return first_node;
     }
-    let mut outer = first.outer;
     let rest = rest
         .into_iter()
-        .map(|(operator, all, plan)| {
-            let node = shift_outer(plan.root, plan.outer, &mut outer);
-            SetTerm { operator, all, node: convert_columns(node, &plan.columns, types) }
+        .map(|(operator, all, plan)| SetTerm {
+            operator,
+            all,
+            node: convert_columns(plan.root, &plan.columns, types),
         })
         .collect();
     Node::SetOperation(Box::new(SetOperation { first: first_node, rest, columns: types.to_vec() }))

@@ -151,7 +151,7 @@ fn asked_query(binder: &mut Binder<'_>, query: &ast::Query, wanted: SubqueryUse)
             return Ok(Asked { plan, unplanned: None, groups: None });
         }
     };
-    let before = binder.common_tables.enter(query.with.as_ref())?;
+    let before = binder.common_tables.enter(query.with.as_ref(), binder.blocks.len())?;
     let around = Surroundings { only_asks: asks, ..Surroundings::of(query, "SUBQUERY") };
     let open = binder.open_select(select, &around);
     binder.common_tables.leave(before);

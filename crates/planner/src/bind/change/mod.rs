@@ -30,7 +30,7 @@ fn changing<T>(
     hints: &[ast::Hint],
     parts: impl FnOnce(&mut Binder<'_>) -> SqlResult<T>,
 ) -> SqlResult<T> {
-    let before = binder.common_tables.enter(with)?;
+    let before = binder.common_tables.enter(with, binder.blocks.len())?;
     binder.enter()?;
     binder.block_number += 1;
     binder.blocks.push(Block { number: binder.block_number, ..Block::default() });
