@@ -136,12 +136,13 @@ impl Instance {
         let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
         metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());
         let memory_max = start.values.get(id::GLOBAL_CONNECTION_MEMORY_LIMIT).unsigned();
+        let statement_memory = Arc::new(exec::ServerMemory::new(memory_max));
         let mut seed = [0; 8];
         environment.random.fill(&mut seed);
         let seed = u64::from_le_bytes(seed);
         let instance = Arc::new(Instance {
             started_microseconds: clock.wall().as_micros() as u64,
-            user_locks: UserLocks::new(Arc::clone(&metadata_locks)),
+            user_locks: UserLocks::new(Arc::clone(&metadata_locks), Arc::clone(&statement_memory)),
             metadata_locks,
             cursor_file: Arc::new(SpillFile::new(environment.clone())),
             environment,
@@ -160,7 +161,7 @@ impl Instance {
             server: RwLock::new(None),
             shutting_down: AtomicBool::new(false),
             prepared_memory: Arc::default(),
-            statement_memory: Arc::new(exec::ServerMemory::new(memory_max)),
+            statement_memory,
             timer: crate::timer::Timer::default(),
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
@@ -360,7 +361,7 @@ impl Instance {
         &self.timer
     }
 
-    /// What running statements and user variables hold together (global_connection_memory_limit).
+    /// What running statements, user variables and user locks hold together (global_connection_memory_limit).
     pub fn statement_memory(&self) -> &Arc<exec::ServerMemory> {
         &self.statement_memory
     }
