@@ -1,8 +1,8 @@
 //! What the session hands the executor for one statement, and what it gets back.
 //! Main types: [`StatementContext`], [`StatementOutcome`].
 
+use crate::ParameterUse;
 use crate::spill::{ServerMemory, SpillCounts, Spool};
-use crate::{ParameterUse, Reading};
 use engine::{Engine, KillFlag, Transaction};
 use errors::{Diagnostics, SqlResult};
 use expression::{Routine, SessionView, StatementFacts, TypedValue};
@@ -75,8 +75,7 @@ impl LongParameters {
             let Some(spool) = self.get(index) else { continue };
             let used = uses.get(index).and_then(Option::as_ref);
             let as_it_stands = |used: &ParameterUse| {
-                used.reading == Reading::AsGiven
-                    || expression::parameter::is_as_it_stands(typed, &used.column_type)
+                used.reading.is_as_given() || expression::parameter::is_as_it_stands(typed, &used.column_type)
             };
             if used.is_none_or(as_it_stands) {
                 left.insert_shared(index, spool);

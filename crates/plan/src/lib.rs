@@ -158,6 +158,15 @@ pub enum Reading {
     Own,
     /// A value of any type may stand there and stays as it is: it is stored into a column, or CAST.
     AsGiven,
+    /// The same for a number of rows, which executions look at first: a whole number that is not negative, or NULL.
+    RowCount,
+}
+
+impl Reading {
+    /// Whether the value stays as it is.
+    pub fn is_as_given(self) -> bool {
+        matches!(self, Reading::AsGiven | Reading::RowCount)
+    }
 }
 
 /// What planning may ask of the statement that it plans for.

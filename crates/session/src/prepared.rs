@@ -386,7 +386,7 @@ impl Session {
             let bytes_max = self.settings().execution.memory_bytes_max;
             self.long_parameters = long.without_misfits(&mut given, uses, bytes_max)?.map(Arc::new);
         }
-        settled.fit(plan, given, &mut self.diagnostics)
+        settled.fit("mysqld_stmt_execute", plan, given, &mut self.diagnostics)
     }
 
     /// COM_STMT_SEND_LONG_DATA: has no answer; executions report a mistake up to COM_STMT_RESET, and what was sent is forgotten.
@@ -566,7 +566,7 @@ impl Session {
             if entry.is_long() {
                 entry.plan = Some(self.planned(&statement, &entry.settled)?);
             }
-            let fitting = entry.settled.fit(&mut entry.plan, parameters, &mut self.diagnostics);
+            let fitting = entry.settled.fit("EXECUTE", &mut entry.plan, parameters, &mut self.diagnostics);
             let outcome = fitting.and_then(|parameters| {
                 self.run_prepared(
                     &statement,

@@ -2,7 +2,7 @@
 //! arrive with, and the types that executions settle. Main type: [`SettledTypes`]. Thread rules: the session's.
 
 use crate::planning::ParameterTyping;
-use errors::{Diagnostics, SqlResult};
+use errors::{Diagnostics, SqlResult, sql_error};
 use exec::{ParameterUse, Reading};
 use expression::{TypedValue, parameter};
 use instance::Planned;
@@ -28,17 +28,23 @@ impl SettledTypes {
     }
 
     /// Brings the values of an execution to the types of their parameters. Where a value does not do for its parameter,
-    /// the plan is dropped: the statement is planned anew. Error 3988.
+    /// the plan is dropped: the statement is planned anew. `command`: what executes, for errors. Errors 3988; 1210 and 1690 for what
+    /// is no number of rows.
     pub fn fit(
         &mut self,
+        command: &str,
         plan: &mut Option<Planned>,
         given: Vec<TypedValue>,
         diagnostics: &mut Diagnostics,
     ) -> SqlResult<Vec<TypedValue>> {
         let uses = plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
-        let wanted = |index: usize| {
-            uses.get(index).and_then(Option::as_ref).filter(|used| used.reading != Reading::AsGiven)
-        };
+        let used = |index: usize| uses.get(index).and_then(Option::as_ref);
+        for (index, typed) in given.iter().enumerate() {
+            if used(index).is_some_and(|used| used.reading == Reading::RowCount) {
+                check_row_count(&typed.value, command)?;
+            }
+        }
+        let wanted = |index: usize| used(index).filter(|used| !used.reading.is_as_given());
         let misfit = |(index, typed): (usize, &TypedValue)| {
             wanted(index).is_some_and(|used| parameter::retyped_for(typed, &used.column_type).is_some())
         };
@@ -65,6 +71,16 @@ impl SettledTypes {
             *plan = None;
         }
         Ok(fitted)
+    }
+}
+
+/// Whether a value can be a number of rows. Errors 1210, 1690.
+fn check_row_count(value: &Value, command: &str) -> SqlResult<()> {
+    match value {
+        Value::Null | Value::UInt(_) => Ok(()),
+        Value::Int(count) if *count >= 0 => Ok(()),
+        Value::Int(_) => Err(sql_error!(ER_DATA_OUT_OF_RANGE, "unsigned integer", command)),
+        _ => Err(sql_error!(ER_WRONG_ARGUMENTS, command)),
     }
 }
 

@@ -79,7 +79,7 @@ impl Wanted {
 
     /// A number of rows.
     pub fn row_count() -> Wanted {
-        Wanted { column_type: parameter::integer(true), reading: Reading::AsGiven }
+        Wanted { column_type: parameter::integer(true), reading: Reading::RowCount }
     }
 
     /// Bytes.
@@ -310,7 +310,7 @@ impl Binder<'_> {
         };
         self.parameters.note(index, used.clone());
         match given {
-            Some(given) if used.reading == Reading::AsGiven => {
+            Some(given) if used.reading.is_as_given() => {
                 Expression { kind, result: self.result_as_given(given) }
             }
             Some(given) if given.kind != TypeKind::Null && given.kind != used.column_type.kind => {

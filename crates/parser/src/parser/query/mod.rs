@@ -6,6 +6,7 @@ pub(crate) mod into;
 pub(crate) mod json_table;
 pub(crate) mod select;
 
+use crate::parser::constants::decimal_digits;
 use crate::parser::dml::insert::row_of_values;
 use crate::parser::expression::expression;
 use crate::parser::expression::operand::operand;
@@ -138,10 +139,16 @@ pub(crate) fn optional_limit(parser: &mut Parser) -> SqlResult<Option<Limit>> {
     Ok(Some(Limit { count: first, offset }))
 }
 
-/// A number, a parameter, or the name of a stored program's variable.
+/// A whole number in decimal digits below 2^64, a parameter, or the name of a stored program's variable.
 pub(crate) fn limit_value(parser: &mut Parser) -> SqlResult<Expression> {
     match parser.kind() {
-        T::Integer | T::Hex => Ok(Expression::Literal(Literal::Integer(parser.number()?))),
+        T::Integer => match decimal_digits(parser.text_of(parser.token())) {
+            Some(count) => {
+                parser.advance();
+                Ok(Expression::Literal(Literal::Integer(count)))
+            }
+            None => parser.fail(),
+        },
         T::Parameter => operand(parser),
         kind if kind.is_name() => Ok(Expression::Column(ColumnReference::unqualified(parser.name()?))),
         _ => parser.fail(),
