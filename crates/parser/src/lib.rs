@@ -18,6 +18,7 @@ pub mod token;
 pub use hint::max_execution_time;
 pub use keyword::Keyword;
 pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
+pub use parser::is_unspaced_function;
 pub use parser::memory::TOKEN_BYTES;
 pub use printer::{print_expression, print_name};
 

@@ -17,6 +17,7 @@ mod session;
 mod statement;
 mod tokens;
 
+pub use expression::call::is_unspaced_function;
 pub(crate) use expression::expression;
 pub(crate) use query::hints::HintsRead;
 pub(crate) use statement::statement;

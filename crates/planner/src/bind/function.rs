@@ -30,8 +30,7 @@ fn compares(part: &Expression) -> bool {
 /// A call of a built-in function over bound arguments.
 pub(super) fn call(binder: &mut Binder<'_>, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
     let Some(definition) = builtin::find(name) else {
-        let schema = binder.schema.clone().unwrap_or_default();
-        let routine = routine(binder.input.virtual_tables, &schema, name)?;
+        let routine = routine_here(binder, name)?;
         return call_routine(binder, routine, arguments);
     };
     if !definition.pure {
@@ -47,10 +46,21 @@ pub(super) fn call(binder: &mut Binder<'_>, name: &str, arguments: Vec<Expressio
     Ok(binder.fold(bound))
 }
 
-/// The stored function of that name. Error 1305.
+/// The stored function of that name. Errors: 1305; 1630 where it is a built-in's name that is none with a blank or a schema.
 fn routine(tables: &dyn VirtualTables, schema: &str, name: &str) -> SqlResult<Arc<Routine>> {
-    let found = tables.routine(schema, name);
-    found.ok_or_else(|| sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", format!("{schema}.{name}")))
+    tables.routine(schema, name).ok_or_else(|| {
+        let full = format!("{schema}.{name}");
+        match parser::is_unspaced_function(&name.to_ascii_lowercase()) {
+            true => sql_error!(ER_FUNC_INEXISTENT_NAME_COLLISION, full),
+            false => sql_error!(ER_SP_DOES_NOT_EXIST, "FUNCTION", full),
+        }
+    })
+}
+
+/// The stored function of that name in the current schema. Errors 1046, 1305, 1630.
+fn routine_here(binder: &Binder<'_>, name: &str) -> SqlResult<Arc<Routine>> {
+    let Some(schema) = &binder.schema else { return Err(sql_error!(ER_NO_DB_ERROR)) };
+    routine(binder.input.virtual_tables, schema, name)
 }
 
 /// A call of a stored function. Error 1318.
@@ -233,8 +243,12 @@ pub(super) fn function(
     written: &ast::FunctionCall,
     wanted: Option<Wanted>,
 ) -> SqlResult<Expression> {
-    if let Some(schema) = &written.schema {
-        let routine = routine(binder.input.virtual_tables, schema, &written.name)?;
+    let routine = match &written.schema {
+        Some(schema) => Some(routine(binder.input.virtual_tables, schema, &written.name)?),
+        None if written.spaced => Some(routine_here(binder, &written.name)?),
+        None => None,
+    };
+    if let Some(routine) = routine {
         let arguments = binder.arguments(&written.name, &written.arguments, None)?;
         return call_routine(binder, routine, arguments);
     }

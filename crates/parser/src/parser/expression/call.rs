@@ -25,7 +25,7 @@ pub(crate) fn named_call(parser: &mut Parser) -> SqlResult<Expression> {
         _ => "",
     };
     let spaced = parser.tokens[parser.at + 1].start != token.end && !parser.options.ignore_space;
-    if spaced && UNSPACED.contains(&lower) {
+    if spaced && is_unspaced_function(lower) {
         return plain_call(parser, true);
     }
     if lower == "found_rows" && parser.kind_at(1) == T::OpenParenthesis {
@@ -239,7 +239,13 @@ fn weight_string(parser: &mut Parser) -> SqlResult<Expression> {
     Ok(Expression::WeightString { operand, shape })
 }
 
-/// Functions whose parenthesis must follow at once, unless sql_mode has IGNORE_SPACE.
+/// Whether a function of that name, in lower case, is a built-in only if its parenthesis follows at once, unless sql_mode has
+/// IGNORE_SPACE.
+pub fn is_unspaced_function(name: &str) -> bool {
+    UNSPACED.contains(&name)
+}
+
+/// Those functions.
 const UNSPACED: &[&str] = &[
     "adddate",
     "bit_and",
