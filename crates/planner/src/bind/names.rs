@@ -103,7 +103,7 @@ impl Binder<'_> {
         self.resolve_from(reference, self.blocks.len())
     }
 
-    /// A column by name, through the first `count` blocks.
+    /// A column by name, through the first `count` blocks. Errors 1054, 1109 (no block has tables), 1143.
     fn resolve_from(&mut self, reference: &ast::ColumnReference, count: usize) -> SqlResult<Expression> {
         for level in (0..count).rev() {
             if let Some((table, column)) = find_column(&self.blocks[level], reference)? {
@@ -120,6 +120,13 @@ impl Binder<'_> {
             && let Some(denied) = self.privileges.unknown_column_denial(block, &reference.column)
         {
             return Err(denied);
+        }
+        if let Some(table) = &reference.table
+            && clause != Clause::Having
+            && self.blocks.len() <= 1
+            && self.blocks.iter().all(|block| block.tables.is_empty())
+        {
+            return Err(sql_error!(ER_UNKNOWN_TABLE, table, clause.name()));
         }
         Err(sql_error!(ER_BAD_FIELD_ERROR, reference, clause.name()))
     }
