@@ -15,12 +15,12 @@ use expression::{Expression, ExpressionKind, TypeClass};
 use plan::Rule;
 use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node};
 
-/// One row for each combination of values that the query reads, if that is all it asks for and there are few. Their number
-/// comes with them.
+/// One row for each combination of values that the query reads, if that is all it asks for and there are few. Their line of
+/// EXPLAIN, if somebody explains, and their number come with them.
 pub fn skipping_rows(
     optimizer: &mut Optimizer<'_>,
     select: &LogicalSelect,
-) -> Option<(Node, ExplainRow, f64)> {
+) -> Option<(Node, Option<ExplainRow>, f64)> {
     let Some(JoinTree::Table(0)) = select.tree else { return None };
     let may = optimizer.context.rules().has(Rule::SkipScan);
     if !may || !asks_for_values(optimizer.block, select) || needs_row(optimizer.block, 0) {
@@ -65,7 +65,10 @@ fn ends_beside(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> (Vec<No
     if apart.is_empty() { (Vec::new(), apart) } else { (ends, apart) }
 }
 
-fn skipping_table(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Option<(Node, ExplainRow, f64)> {
+fn skipping_table(
+    optimizer: &mut Optimizer<'_>,
+    select: &LogicalSelect,
+) -> Option<(Node, Option<ExplainRow>, f64)> {
     let block = &*optimizer.block;
     let Source::Base(table) = &block.tables[0].source else { return None };
     let table = table.clone();
@@ -94,17 +97,19 @@ fn skipping_table(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Opti
     candidate.path.skip_parts = parts;
     candidate.path.ordered = true;
     candidate.rows = groups;
+    let explains = optimizer.explains;
     let builder = Builder::of(optimizer);
     let dependent = candidate.dependent;
     let node = builder.table_reader(0, Some(candidate));
-    let mut row = builder.line_of_table(0, &node, dependent);
+    let row = explains.then(|| {
+        let mut extra = vec!["Using index for group-by".to_owned()];
+        if !select.conditions.is_empty() {
+            extra.insert(0, "Using where".to_owned());
+        }
+        ExplainRow { access: Some("range"), extra, ..builder.line_of_table(0, &node, dependent) }
+    });
     let Node::Table(mut access) = node else { return None };
     access.conditions.clone_from(&select.conditions);
-    row.access = Some("range");
-    row.extra = vec!["Using index for group-by".to_owned()];
-    if !select.conditions.is_empty() {
-        row.extra.insert(0, "Using where".to_owned());
-    }
     Some((Node::Table(access), row, groups))
 }
 

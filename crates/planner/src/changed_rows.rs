@@ -17,6 +17,12 @@ pub(crate) struct ChangedRows {
     pub first: Option<usize>,
 }
 
+/// Whether subqueries of WHERE may be joined with the tables whose rows are changed: as in MySQL, not where rows have an order or a
+/// limit, because such a statement changes them one by one as it finds them.
+pub(crate) fn may_join_subqueries(binder: &Binder<'_>, is_ordered: bool, is_limited: bool) -> bool {
+    !is_ordered && !is_limited && !binder.subqueries.open.is_empty()
+}
+
 /// Chooses how the rows of a statement's block are found, which is on top of the stack.
 pub(crate) fn plan_changed_rows(
     binder: &mut Binder<'_>,
@@ -24,7 +30,7 @@ pub(crate) fn plan_changed_rows(
 ) -> SqlResult<ChangedRows> {
     settle_change(binder, &mut select)?;
     binder.subqueries.ask_first(binder.blocks.len(), select.conditions.iter());
-    if select.order.is_empty() && select.limit.is_none() {
+    if may_join_subqueries(binder, !select.order.is_empty(), select.limit.is_some()) {
         let (survey, open, explain) = binder.survey_with_open();
         SubqueryJoins { survey, open, explain }.join_subqueries(&mut select)?;
     }

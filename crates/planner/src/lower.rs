@@ -117,7 +117,7 @@ fn few_rows(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Option<Joi
         return Some(Joined { node, ordered: false, rows: 1.0, ns, explain, first: None });
     }
     let (node, row, rows) = skipping_rows(optimizer, select)?;
-    let (explain, ns) = (vec![row], skipped_ns(rows));
+    let (explain, ns) = (row.into_iter().collect(), skipped_ns(rows));
     Some(Joined { node, ordered: false, rows, ns, explain, first: Some(0) })
 }
 

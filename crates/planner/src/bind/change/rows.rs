@@ -31,16 +31,6 @@ pub(super) fn conditions_of(
     Ok(conditions)
 }
 
-/// Whether subqueries of WHERE may be joined with the tables whose rows are changed: as in MySQL, not where rows have an order or a
-/// limit, because such a statement changes them one by one as it finds them.
-pub(super) fn may_join_subqueries(
-    binder: &Binder<'_>,
-    order_by: &[ast::OrderItem],
-    limit: Option<&ast::Expression>,
-) -> bool {
-    order_by.is_empty() && limit.is_none() && !binder.subqueries.open.is_empty()
-}
-
 /// Chooses how the rows of UPDATE and DELETE are found.
 pub(super) fn found_rows(
     binder: &mut Binder<'_>,

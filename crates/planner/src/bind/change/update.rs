@@ -1,11 +1,11 @@
 //! UPDATE of one table or several. Main function: [`update`].
 
-use super::rows::{Wishes, conditions_of, found_rows, may_join_subqueries};
+use super::rows::{Wishes, conditions_of, found_rows};
 use super::target::target;
 use super::{assigned, change, changing};
 use crate::bind::column::find_column;
 use crate::bind::{Binder, Wanted, block_hints, from};
-use crate::changed_rows::ChangedRows;
+use crate::changed_rows::{ChangedRows, may_join_subqueries};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
 use errors::{SqlResult, sql_error};
@@ -36,7 +36,7 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     }
     // MySQL looks at WHERE first.
     let conditions = conditions_of(binder, update.filter.as_ref())?;
-    let joins = several || may_join_subqueries(binder, &update.order_by, update.limit.as_ref());
+    let joins = several || may_join_subqueries(binder, !update.order_by.is_empty(), update.limit.is_some());
     let mut targets = bound_targets(binder, update, tree.as_ref(), joins)?;
     let limit =
         update.limit.as_ref().map(|limit| binder.scalar_as(limit, Wanted::row_count())).transpose()?;
