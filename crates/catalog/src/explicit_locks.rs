@@ -12,6 +12,8 @@ pub struct ExplicitLocks {
     pub(crate) schemas: Vec<LockKey>,
     /// FLUSH TABLES WITH READ LOCK.
     pub global: bool,
+    /// LOCK INSTANCE FOR BACKUP.
+    pub instance: bool,
 }
 
 /// One item of LOCK TABLES.

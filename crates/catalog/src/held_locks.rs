@@ -320,6 +320,22 @@ impl HeldLocks {
         end.into_sql()
     }
 
+    /// LOCK INSTANCE FOR BACKUP: waits for statements that change definitions.
+    pub fn lock_instance(&mut self, owner: LockOwner<'_>, limit: WaitLimit<'_>) -> SqlResult<()> {
+        if !self.explicit.instance {
+            owner.acquire(&LockKey::backup(), LockMode::Shared, LockDuration::Explicit, limit)?;
+            self.explicit.instance = true;
+        }
+        Ok(())
+    }
+
+    /// Gives back the lock for backup.
+    pub fn unlock_instance(&mut self, owner: LockOwner<'_>) {
+        if std::mem::take(&mut self.explicit.instance) {
+            owner.release(&LockKey::backup(), LockDuration::Explicit);
+        }
+    }
+
     /// Gives back the global read lock.
     #[inline]
     pub fn unlock_global(&mut self, owner: LockOwner<'_>) {

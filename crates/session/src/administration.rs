@@ -319,7 +319,12 @@ fn maintain_found(
         MaintenanceCommand::Optimize => {
             let action = [parser::ast::AlterAction::Force];
             let mut ignored = crate::collector::Collector::default();
-            crate::definitions::alter_for_maintenance(session, name, &action, &mut ignored)?;
+            match crate::definitions::alter_for_maintenance(session, name, &action, &mut ignored) {
+                Err(error) if error.is(&errors::code::ER_LOCK_WAIT_TIMEOUT) => {
+                    return Ok(vec![line("Error", error.message()), line("status", "Operation failed")]);
+                }
+                outcome => outcome?,
+            }
             let note = "Table does not support optimize, doing recreate + analyze instead";
             Ok(vec![line("note", note), line("status", "OK")])
         }

@@ -375,6 +375,7 @@ impl Session {
         self.abandon_statement();
         self.unlock_tables();
         self.unlock_global();
+        self.unlock_instance();
         self.instance.user_locks().release_all(self.shared.id);
         self.close_all_statements();
         self.state.user_variables.clear();

@@ -328,6 +328,10 @@ impl Session {
             Statement::UnlockTables => self.unlock_tables_statement(channel),
             Statement::LockInstance | Statement::UnlockInstance => {
                 self.user.require_exactly(&self.instance, "BACKUP_ADMIN")?;
+                match statement {
+                    Statement::LockInstance => self.lock_instance()?,
+                    _ => self.unlock_instance(),
+                }
                 self.send_ok(channel)
             }
             Statement::Prepare { name, source } => self.prepare_text(name, source, channel),

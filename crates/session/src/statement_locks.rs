@@ -47,12 +47,14 @@ impl Session {
         self.locks.release_since(owner(&self.instance, &self.shared), mark);
     }
 
-    /// Runs a change of definitions under locks on the names that it needs, which are given back at its end.
+    /// Runs a change of definitions under locks on the names that it needs, which are given back at its end, and while nobody holds
+    /// the lock for backup.
     pub(crate) fn with_definition_locks<T>(
         &mut self,
-        wanted: Vec<(LockKey, LockMode)>,
+        mut wanted: Vec<(LockKey, LockMode)>,
         change: impl FnOnce(&mut Session) -> SqlResult<T>,
     ) -> SqlResult<T> {
+        wanted.push((LockKey::backup(), LockMode::Intention));
         self.with_intent(Intent::Statement, |session| {
             let outcome = session.lock_for_statement(wanted).and_then(|()| change(session));
             session.release_statement_locks();
@@ -171,6 +173,18 @@ impl Session {
         let locked = self.locks.lock_global(owner, limit);
         self.see_all_commits();
         locked
+    }
+
+    /// LOCK INSTANCE FOR BACKUP. Errors: 1205, 1213, 1317.
+    pub(crate) fn lock_instance(&mut self) -> SqlResult<()> {
+        let timeout = self.lock_timeout();
+        let (owner, limit) = (owner(&self.instance, &self.shared), limit(&self.shared, timeout));
+        self.locks.lock_instance(owner, limit)
+    }
+
+    /// UNLOCK INSTANCE.
+    pub(crate) fn unlock_instance(&mut self) {
+        self.locks.unlock_instance(owner(&self.instance, &self.shared));
     }
 
     /// Gives back the global read lock.

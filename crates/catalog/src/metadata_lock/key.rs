@@ -10,6 +10,8 @@ use std::sync::{Arc, LazyLock};
 pub enum Namespace {
     /// The server: FLUSH TABLES WITH READ LOCK against statements that change something.
     Global,
+    /// The server's definitions: LOCK INSTANCE FOR BACKUP against statements that change any.
+    Backup,
     /// A schema: DROP DATABASE against whatever makes, renames or removes a table in it.
     Schema,
     /// A table.
@@ -25,6 +27,7 @@ impl Namespace {
     pub fn name(self) -> &'static str {
         match self {
             Namespace::Global => "GLOBAL",
+            Namespace::Backup => "BACKUP LOCK",
             Namespace::Schema => "SCHEMA",
             Namespace::Table => "TABLE",
             Namespace::Commit => "COMMIT",
@@ -46,6 +49,11 @@ struct KeyText {
 }
 
 impl LockKey {
+    /// The definitions of the server.
+    pub fn backup() -> LockKey {
+        BACKUP_KEY.clone()
+    }
+
     /// A table.
     pub fn table(schema: &str, table: &str) -> LockKey {
         LockKey::new(Namespace::Table, schema, table)
@@ -85,6 +93,9 @@ impl LockKey {
         self.0.hash
     }
 }
+
+/// There is one of its kind.
+static BACKUP_KEY: LazyLock<LockKey> = LazyLock::new(|| LockKey::new(Namespace::Backup, "", ""));
 
 /// Names come from clients: without the keys nobody can make many of them meet in one place.
 static HASH_KEYS: LazyLock<RandomState> = LazyLock::new(RandomState::new);
