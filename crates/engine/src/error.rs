@@ -82,7 +82,7 @@ pub enum EngineError {
     Io(String),
     /// The process has no file descriptor left. As `NoSpace`: the call may work later.
     TooManyFiles,
-    /// A bound that protects memory was reached (version store, lock table).
+    /// A bound that protects memory was reached (commit table, lock table).
     OutOfResources(&'static str),
     /// The engine stopped after a failed flush (invariant I2) or is shut down; no write is possible.
     Stopped,

@@ -17,7 +17,7 @@ use env::Environment;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use stdx::ids::TransactionId;
-use txn::{SpillFile, VersionStore};
+use txn::SpillFile;
 use undo::{UndoLimits, UndoLog, UndoStore};
 
 /// The parts.
@@ -46,7 +46,7 @@ pub(crate) struct Found {
     pub(crate) store: DictionaryStore,
     pub(crate) undo_store: UndoStore,
     pub(crate) garbage: GarbageNotes,
-    /// Where old versions and undo lists go that outgrow memory.
+    /// Where undo goes that outgrows memory.
     pub(crate) spill_file: Arc<SpillFile>,
     /// The first id to give.
     pub(crate) next_id: TransactionId,
@@ -69,21 +69,20 @@ impl EngineInner {
         let limits = UndoLimits {
             log_bytes_max: settings.undo_log_bytes_max,
             memory_bytes_max: settings.undo_memory_bytes_max,
+            history_bytes_max: options.version_memory_bytes,
         };
         let shared = Arc::new(Shared::new(environment, pool.clone(), settings));
         let tables = Tables::new(shared.clone(), found.store, options.tables_open_max);
-        let undo = Arc::new(UndoLog::new(pool.clone(), found.undo_store, spill_file.clone(), limits));
+        let undo = Arc::new(UndoLog::new(pool.clone(), found.undo_store, spill_file, limits));
         let values = Arc::new(LongValues::new(shared.clone(), tables.clone(), found.garbage));
-        let versions = VersionStore::new(options.version_memory_bytes, spill_file);
         let system = Arc::new(TransactionSystem::new(
             shared.clone(),
             tables.clone(),
             undo.clone(),
-            versions,
             next_id,
             &found.unfinished,
         ));
-        let reads = ConsistentReads::new(shared.clone(), undo.clone(), values.clone(), system.clone());
+        let reads = ConsistentReads::new(shared.clone(), values.clone(), system.clone());
         EngineInner {
             reads: Arc::new(reads),
             rollback: Rollback::new(
@@ -106,11 +105,11 @@ impl EngineInner {
         }
     }
 
-    /// Moves old versions out of memory when they take more than they should, and wakes purge. Called between writes, without
+    /// Moves undo of committed writers out of memory when it takes more than it should, and wakes purge. Called between writes, without
     /// latches: it writes a file.
     #[inline]
-    pub(crate) fn bound_versions(&self) {
-        if self.system.versions.spill_excess() {
+    pub(crate) fn bound_history(&self) {
+        if self.undo.history.spill_excess() {
             self.background.purge.wake();
         }
     }

@@ -1,5 +1,5 @@
-//! Purge: drops old versions and delete-marked entries that no snapshot needs. Main type: [`Purge`].
-//! Finished writers are queued in commit order; the background thread (or [`crate::Engine::purge`]) works them off.
+//! Purge: drops undo of committed writers and delete-marked entries that no snapshot needs. Main type: [`Purge`].
+//! The history has committed writers in commit order; the background thread (or [`crate::Engine::purge`]) works them off.
 
 use crate::error::{EngineError, EngineResult};
 use crate::lob::LongValues;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
 use stdx::sync::lock;
 use txn::UndoRecord;
-use undo::{Finished, UndoLog};
+use undo::{Finished, UndoError, UndoLog};
 
 /// Strays of a round that may fail before the others are left to the next one.
 const FAILURES_MAX: u32 = 16;
@@ -23,12 +23,12 @@ pub(crate) struct Purge {
     undo: Arc<UndoLog>,
     values: Arc<LongValues>,
     system: Arc<TransactionSystem>,
-    /// One purge at a time, so that versions go in commit order.
+    /// One purge at a time, so that they go in commit order.
     pub(crate) running: Mutex<()>,
 }
 
 impl Purge {
-    /// Works off what the queue of `system` has.
+    /// Works off the history of `undo`, and what `system` has beside it.
     pub(crate) fn new(
         pool: Arc<BufferPool>,
         tables: Arc<Tables>,
@@ -59,19 +59,19 @@ impl Purge {
     fn purge_all_finished(&self, horizon: CommitTimestamp) -> EngineResult<u64> {
         let mut removed = 0;
         loop {
-            let next = self.system.purge.next_finished(horizon);
+            let next = self.undo.history.next_finished(horizon).map_err(UndoError::from)?;
             let Some(finished) = next else { return Ok(removed) };
-            // One that fails has been put back: purge cannot go past it.
-            removed += self.purge_finished(finished)?;
+            // What fails is the next again.
+            removed += self.purge_finished(&finished)?;
         }
     }
 
     /// Removes delete marks that lie outside the undo lists.
     fn purge_strays(&self, horizon: CommitTimestamp) -> EngineResult<u64> {
         let (mut removed, mut failures, mut result) = (0, 0, Ok(()));
-        let count = self.system.purge.stray_count();
+        let count = self.system.strays.stray_count();
         for _ in 0..count {
-            let Some(stray) = self.system.purge.take_stray() else { break };
+            let Some(stray) = self.system.strays.take_stray() else { break };
             if self.system.commits.is_visible(stray.writer, horizon) {
                 let has_room = self.pool.check_writable().map_err(EngineError::from);
                 match has_room.and_then(|()| self.remove_tombstone(stray.index, &stray.key, stray.writer)) {
@@ -82,7 +82,7 @@ impl Purge {
                     Err(error) => (failures, result) = (failures + 1, Err(error)),
                 }
             }
-            self.system.purge.put_back_stray(stray);
+            self.system.strays.put_back_stray(stray);
             if failures >= FAILURES_MAX {
                 break;
             }
@@ -90,28 +90,20 @@ impl Purge {
         result.map(|()| removed)
     }
 
-    fn purge_finished(&self, finished: Finished) -> EngineResult<u64> {
+    fn purge_finished(&self, finished: &Finished) -> EngineResult<u64> {
         let mut removed = 0;
-        let visited = finished.left.visit(|record| {
+        finished.visit(|writer, record| {
             // What purge writes is not more than what it frees, but the log is others' too.
             self.pool.check_writable()?;
-            removed += self.purge_record(record, finished.writer);
-            Ok(())
-        });
-        if let Err(error) = visited {
-            // Versions whose keys cannot be read must not be forgotten: a row that is inserted again would get them back.
-            self.system.purge.put_back(finished);
-            return Err(error);
-        }
-        self.system.purge.end(&finished);
-        Ok(removed)
+            removed += self.purge_record(record, writer);
+            Ok::<(), EngineError>(())
+        })?;
+        self.undo.history.end(finished);
+        Ok(removed + finished.versions())
     }
 
     fn purge_record(&self, record: UndoRecord<'_>, writer: TransactionId) -> u64 {
         let mut removed = 0;
-        if record.version {
-            removed += self.system.versions.purge(record.index, record.key, writer) as u64;
-        }
         if !record.dead.is_empty() {
             // What fails stays noted for the next start.
             removed += u64::from(self.values.remove_dead(writer, record.index, record.dead).is_ok());
@@ -119,7 +111,7 @@ impl Purge {
         if record.tombstone {
             match self.remove_tombstone(record.index, record.key, writer) {
                 Ok(is_removed) => removed += u64::from(is_removed),
-                Err(_) => self.system.purge.add_stray(record.index, record.key, writer),
+                Err(_) => self.system.strays.add_stray(record.index, record.key, writer),
             }
         }
         removed

@@ -11,7 +11,7 @@ use buffer::StorageError;
 use stdx::ids::TransactionId;
 
 /// Bytes before the row of a secondary entry, and what every header begins with: writer and flags.
-pub const SECONDARY_HEADER_BYTES: usize = txn::HEAD_BYTES;
+pub const SECONDARY_HEADER_BYTES: usize = 7;
 /// Bytes before the row of a clustered entry, but for the layout version.
 pub const CLUSTERED_HEADER_BYTES: usize = SECONDARY_HEADER_BYTES + UNDO_ADDRESS_BYTES;
 const UNDO_ADDRESS_BYTES: usize = 5;

@@ -28,12 +28,6 @@ impl RowForm {
         if references.is_empty() { Self::WHOLE } else { Self::VALUES_OUTSIDE }
     }
 
-    /// The form that the start of an entry tells.
-    #[inline]
-    pub fn of_head(head: &[u8; txn::HEAD_BYTES]) -> RowForm {
-        RowForm::of_flags(head[txn::HEAD_BYTES - 1])
-    }
-
     /// Its bits among the flags of an entry.
     #[inline]
     pub const fn flags(self) -> u8 {

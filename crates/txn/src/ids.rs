@@ -33,10 +33,27 @@ pub enum TransactionState {
     RolledBack,
 }
 
+/// Where the undo of a committed transaction lies, as the history of the `undo` crate gives places. 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HistoryPlace(pub u64);
+
+/// Where the undo of a transaction is to be looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoPlace {
+    /// With the writer: it has not ended.
+    Writer,
+    /// In the history.
+    History(HistoryPlace),
+    /// Nowhere: every snapshot sees the transaction, or none of its rows is left.
+    Gone,
+}
+
 /// The state of every transaction id.
 #[derive(Debug)]
 pub struct CommitTable {
     chunks: Box<[OnceLock<Box<[AtomicU64]>>]>,
+    /// Places in the history, of the ids of `chunks`; made when the first of a chunk's commits has one.
+    places: Box<[OnceLock<Box<[AtomicU64]>>]>,
     next: AtomicU64,
     /// Ids below this are visible to every snapshot.
     watermark: AtomicU64,
@@ -59,6 +76,7 @@ impl CommitTable {
         exceptions.dedup();
         CommitTable {
             chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect(),
+            places: (0..CHUNKS).map(|_| OnceLock::new()).collect(),
             next: AtomicU64::new(first),
             watermark: AtomicU64::new(exceptions.first().copied().unwrap_or(first)),
             base: AtomicU64::new(first),
@@ -95,10 +113,42 @@ impl CommitTable {
         TransactionId(self.watermark.load(Ordering::Acquire))
     }
 
-    /// Records a commit. Called in commit order, before the commit can be part of any snapshot.
-    pub fn set_committed(&self, id: TransactionId, timestamp: CommitTimestamp) {
+    /// Records a commit, with the place of its undo. Called in commit order, before the commit can be part of any snapshot.
+    pub fn set_committed(&self, id: TransactionId, timestamp: CommitTimestamp, place: HistoryPlace) {
         assert!(timestamp.0 != ACTIVE && timestamp.0 != ROLLED_BACK);
+        if id.0 >= self.first {
+            self.set_place(id, place);
+        }
         self.end(id, timestamp.0);
+    }
+
+    /// Before the entry: who finds that the transaction has committed finds the place, not one of an earlier lap.
+    fn set_place(&self, id: TransactionId, place: HistoryPlace) {
+        let places = &self.places[(id.0 / CHUNK_IDS % CHUNKS) as usize];
+        if place.0 == 0 && places.get().is_none() {
+            return;
+        }
+        let places = places.get_or_init(|| (0..CHUNK_IDS).map(|_| AtomicU64::new(0)).collect());
+        places[(id.0 % CHUNK_IDS) as usize].store(place.0, Ordering::Release);
+    }
+
+    /// Where the undo of an id is that was read from a row under the row's latch, or from its undo.
+    pub fn undo_place(&self, id: TransactionId) -> UndoPlace {
+        match self.state(id) {
+            TransactionState::Active => return UndoPlace::Writer,
+            TransactionState::Committed(timestamp) if timestamp.0 != 0 => {}
+            _ => return UndoPlace::Gone,
+        }
+        if id.0 < self.first {
+            return UndoPlace::Gone;
+        }
+        let places = self.places[(id.0 / CHUNK_IDS % CHUNKS) as usize].get();
+        let place = places.map_or(0, |places| places[(id.0 % CHUNK_IDS) as usize].load(Ordering::Acquire));
+        // As for the entry: it may be that of the next lap.
+        match id.0 >= self.base.load(Ordering::Acquire) {
+            true => UndoPlace::History(HistoryPlace(place)),
+            false => UndoPlace::Gone,
+        }
     }
 
     /// Records that no row carries the id any more.
@@ -204,6 +254,30 @@ mod interleavings {
     use loom::thread;
     use std::sync::Arc;
 
+    /// A place in the history is that of the id, or none any more, also while its slot is given to a later id.
+    #[test]
+    fn a_place_is_not_taken_for_that_of_another_lap() {
+        loom::model(|| {
+            let table = Arc::new(CommitTable::new(TransactionId(2), &[]));
+            let ids = [table.allocate().unwrap(), table.allocate().unwrap()];
+            ids.iter().for_each(|id| table.set_committed(*id, CommitTimestamp(9 + id.0), HistoryPlace(id.0)));
+            let asker = {
+                let table = table.clone();
+                thread::spawn(move || match table.undo_place(ids[0]) {
+                    UndoPlace::History(place) => assert_eq!(place.0, ids[0].0),
+                    other => assert_eq!(other, UndoPlace::Gone),
+                })
+            };
+            table.advance_watermark(CommitTimestamp(20));
+            let later = [table.allocate().unwrap(), table.allocate().unwrap()];
+            later.iter().for_each(|id| table.set_rolled_back(*id));
+            table.advance_watermark(CommitTimestamp(20));
+            let lap = table.allocate().unwrap();
+            table.set_committed(lap, CommitTimestamp(40), HistoryPlace(lap.0));
+            asker.join().unwrap();
+        });
+    }
+
     /// What has committed has committed, also while its place in the ring is given to a later id, whatever becomes of that.
     #[test]
     fn an_id_is_not_taken_for_that_of_another_lap() {
@@ -211,8 +285,8 @@ mod interleavings {
             let table = Arc::new(CommitTable::new(TransactionId(2), &[]));
             let id = table.allocate().unwrap();
             assert!(table.allocate().unwrap().0 == 3 && table.allocate().is_none(), "the window is full");
-            table.set_committed(id, CommitTimestamp(10));
-            table.set_committed(TransactionId(3), CommitTimestamp(11));
+            table.set_committed(id, CommitTimestamp(10), HistoryPlace(10));
+            table.set_committed(TransactionId(3), CommitTimestamp(11), HistoryPlace(0));
             let reader = {
                 let table = table.clone();
                 thread::spawn(move || match table.state(id) {
@@ -224,13 +298,13 @@ mod interleavings {
             let later = [table.allocate().unwrap(), table.allocate().unwrap()];
             assert_eq!(later.map(|id| id.0), [4, 5]);
             table.set_rolled_back(later[0]);
-            table.set_committed(later[1], CommitTimestamp(30));
+            table.set_committed(later[1], CommitTimestamp(30), HistoryPlace(0));
             table.advance_watermark(CommitTimestamp(30));
             // The place of the first id.
             let lap = table.allocate().unwrap();
             assert_eq!(lap.0, id.0 + WINDOW_IDS);
             assert_eq!(table.state(lap), TransactionState::Active, "a place is empty when it is given");
-            table.set_committed(lap, CommitTimestamp(40));
+            table.set_committed(lap, CommitTimestamp(40), HistoryPlace(40));
             reader.join().unwrap();
         });
     }
@@ -245,7 +319,7 @@ mod tests {
         let table = CommitTable::new(TransactionId(10), &[]);
         let (a, b) = (table.allocate().unwrap(), table.allocate().unwrap());
         assert_eq!((a, b), (TransactionId(10), TransactionId(11)));
-        table.set_committed(b, CommitTimestamp(100));
+        table.set_committed(b, CommitTimestamp(100), HistoryPlace(0));
         assert!(table.is_visible(b, CommitTimestamp(100)));
         assert!(!table.is_visible(b, CommitTimestamp(99)));
         assert!(!table.is_visible(a, CommitTimestamp(1000)));
@@ -259,9 +333,9 @@ mod tests {
     fn watermark_stops_at_the_first_that_someone_may_not_see() {
         let table = CommitTable::new(TransactionId(1), &[]);
         let ids: Vec<_> = (0..4).map(|_| table.allocate().unwrap()).collect();
-        table.set_committed(ids[0], CommitTimestamp(5));
+        table.set_committed(ids[0], CommitTimestamp(5), HistoryPlace(0));
         table.set_rolled_back(ids[1]);
-        table.set_committed(ids[2], CommitTimestamp(50));
+        table.set_committed(ids[2], CommitTimestamp(50), HistoryPlace(0));
         table.advance_watermark(CommitTimestamp(49));
         assert_eq!(table.watermark(), ids[2]);
         table.advance_watermark(CommitTimestamp(50));
@@ -282,7 +356,7 @@ mod tests {
         let losers = [TransactionId(70), TransactionId(50)];
         let table = CommitTable::new(TransactionId(100), &losers);
         let own = table.allocate().unwrap();
-        table.set_committed(own, CommitTimestamp(5));
+        table.set_committed(own, CommitTimestamp(5), HistoryPlace(0));
         table.advance_watermark(CommitTimestamp(9));
         assert_eq!(table.watermark(), TransactionId(50));
         for loser in losers {
@@ -298,7 +372,7 @@ mod tests {
         assert_eq!(table.state(losers[1]), TransactionState::RolledBack);
         table.advance_watermark(CommitTimestamp(9));
         assert_eq!(table.watermark(), TransactionId(70));
-        table.set_committed(losers[0], CommitTimestamp(12));
+        table.set_committed(losers[0], CommitTimestamp(12), HistoryPlace(0));
         table.advance_watermark(CommitTimestamp(11));
         assert_eq!(table.watermark(), TransactionId(70));
         assert!(table.is_visible(losers[0], CommitTimestamp(12)));
@@ -312,7 +386,7 @@ mod tests {
         let table = CommitTable::new(TransactionId(1), &[]);
         for round in 0..3 * CHUNK_IDS {
             let id = table.allocate().unwrap();
-            table.set_committed(id, CommitTimestamp(round + 1));
+            table.set_committed(id, CommitTimestamp(round + 1), HistoryPlace(0));
             if round % 1000 == 0 {
                 table.advance_watermark(CommitTimestamp(round + 1));
             }

@@ -1,4 +1,4 @@
-//! Transactions: ids, snapshots, version store, row locks, deadlock search.
+//! Transactions: ids, snapshots, undo records and lists, row locks, deadlock search.
 //! Knows keys and values as bytes only; the engine brings trees, tables and the log. Rules V, S, L and U of README.md are
 //! referred to by number in the code.
 #![forbid(unsafe_code)]
@@ -12,15 +12,13 @@ mod snapshots;
 mod spill_file;
 pub mod undo;
 mod undo_list;
-mod versions;
 mod wait_graph;
 
-pub use ids::{CommitTable, TransactionState};
+pub use ids::{CommitTable, HistoryPlace, TransactionState, UndoPlace};
 pub use key_list::KeyList;
 pub use kill::{KillFlag, Wake};
 pub use snapshots::{Snapshot, SnapshotRegistry};
 pub use spill_file::{Extent, SpillError, SpillFile};
-pub use undo::{Old, UndoRecord};
-pub use undo_list::UndoList;
-pub use versions::{HEAD_BYTES, OldVersion, VersionFigures, VersionStore};
+pub use undo::{Jump, Jumps, Old, UndoRecord};
+pub use undo_list::{RecordCounts, UndoList};
 pub use wait_graph::{Blockers, WaitGraph, WaiterId, Waiting};

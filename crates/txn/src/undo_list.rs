@@ -24,12 +24,22 @@ pub struct UndoList {
     retry_above: u64,
 }
 
+/// What of a list outlives the commit of its writer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// Records that snapshots or purge may need.
+    pub outliving: u64,
+    /// Those that hold a state by another writer.
+    pub versions: u64,
+    /// Those that purge has work with.
+    pub purge_work: u64,
+}
+
 #[derive(Debug)]
 struct Block {
     /// Position of the first record.
     first: u64,
-    /// Records that purge has work with.
-    purgeable: u64,
+    counts: RecordCounts,
     place: Place,
 }
 
@@ -112,9 +122,9 @@ impl UndoList {
         self.count == 0
     }
 
-    /// Number of records that purge has work with.
-    pub fn purgeable(&self) -> u64 {
-        self.blocks.iter().map(|block| block.purgeable).sum()
+    /// What of it outlives the commit.
+    pub fn counts(&self) -> RecordCounts {
+        self.blocks.iter().fold(RecordCounts::default(), |sum, block| sum.plus(block.counts))
     }
 
     /// Bytes in memory.
@@ -129,26 +139,26 @@ impl UndoList {
 
     /// Adds a record.
     pub fn push(&mut self, record: UndoRecord<'_>) {
-        self.push_with(record.is_purgeable(), |out| record.encode(out));
+        self.push_with(RecordCounts::of(record), |out| record.encode(out));
     }
 
     /// Adds a record that is encoded already; false (and nothing added) if the bytes are no record.
     pub fn push_encoded(&mut self, bytes: &[u8]) -> bool {
         let Some(record) = UndoRecord::decode(bytes) else { return false };
-        self.push_with(record.is_purgeable(), |out| out.extend_from_slice(bytes));
+        self.push_with(RecordCounts::of(record), |out| out.extend_from_slice(bytes));
         true
     }
 
-    fn push_with(&mut self, is_purgeable: bool, write: impl FnOnce(&mut Vec<u8>)) {
+    fn push_with(&mut self, counts: RecordCounts, write: impl FnOnce(&mut Vec<u8>)) {
         let has_room =
             |place: &Place| matches!(place, Place::Memory(records) if records.bytes.len() < BLOCK_BYTES);
         if !self.blocks.last().is_some_and(|block| has_room(&block.place)) {
             let place = Place::Memory(Records::default());
-            self.blocks.push(Block { first: self.count, purgeable: 0, place });
+            self.blocks.push(Block { first: self.count, counts: RecordCounts::default(), place });
         }
         let Some(block) = self.blocks.last_mut() else { return };
         let Place::Memory(records) = &mut block.place else { return };
-        block.purgeable += u64::from(is_purgeable);
+        block.counts = block.counts.plus(counts);
         let start = records.bytes.len();
         records.starts.push(start as u32);
         write(&mut records.bytes);
@@ -169,18 +179,31 @@ impl UndoList {
     }
 
     fn spill(&mut self, file: &Arc<SpillFile>) -> Result<(), env::DiskError> {
-        let newest = self.blocks.len().saturating_sub(1);
         // From the newest back to those that are in the file already.
-        for block in self.blocks[..newest].iter_mut().rev() {
-            let Place::Memory(records) = &block.place else { break };
-            let mut bytes = Vec::with_capacity(records.memory_bytes());
-            bytes.extend_from_slice(&records.bytes);
-            records.starts.iter().for_each(|start| bytes.extend_from_slice(&start.to_le_bytes()));
-            let (extent, count) = (file.write(&bytes)?, records.starts.len());
-            self.memory_bytes -= records.memory_bytes() as u64;
-            block.place = Place::File { extent, count };
+        for at in (0..self.blocks.len().saturating_sub(1)).rev() {
+            if !self.spill_block(at, file)? {
+                break;
+            }
         }
         Ok(())
+    }
+
+    /// Moves all blocks to the file: nothing will be added any more. What cannot be written stays where it is.
+    pub fn spill_all(&mut self, file: &Arc<SpillFile>) -> Result<(), env::DiskError> {
+        (0..self.blocks.len()).try_for_each(|at| self.spill_block(at, file).map(|_| ()))
+    }
+
+    /// False if the block is in the file already.
+    fn spill_block(&mut self, at: usize, file: &Arc<SpillFile>) -> Result<bool, env::DiskError> {
+        let block = &mut self.blocks[at];
+        let Place::Memory(records) = &block.place else { return Ok(false) };
+        let mut bytes = Vec::with_capacity(records.memory_bytes());
+        bytes.extend_from_slice(&records.bytes);
+        records.starts.iter().for_each(|start| bytes.extend_from_slice(&start.to_le_bytes()));
+        let (extent, count) = (file.write(&bytes)?, records.starts.len());
+        self.memory_bytes -= records.memory_bytes() as u64;
+        block.place = Place::File { extent, count };
+        Ok(true)
     }
 
     /// The newest record. Fetches its block if that is in the file.
@@ -202,7 +225,7 @@ impl UndoList {
 
     /// Removes the newest record, which [`UndoList::last`] has shown.
     pub fn pop(&mut self) {
-        let is_purgeable = self.newest().is_some_and(|record| record.is_purgeable());
+        let counts = self.newest().map(RecordCounts::of).unwrap_or_default();
         let Some(block) = self.blocks.last_mut() else { return };
         let Place::Memory(records) = &mut block.place else {
             panic!("only a record that was looked at is undone");
@@ -210,7 +233,7 @@ impl UndoList {
         let Some(start) = records.starts.pop() else { return };
         self.memory_bytes -= (records.bytes.len() - start as usize + START_BYTES) as u64;
         records.bytes.truncate(start as usize);
-        block.purgeable -= u64::from(is_purgeable);
+        block.counts = block.counts.minus(counts);
         let is_empty = records.starts.is_empty();
         self.count -= 1;
         if is_empty {
@@ -273,14 +296,54 @@ impl UndoList {
         self.blocks.partition_point(|block| block.first <= position).saturating_sub(1)
     }
 
-    /// Calls `visit` with each record that purge has work with, oldest first.
+    /// Calls `visit` with each record that purge has work with, oldest first. Blocks without any are not read.
     pub fn purge_records(&self, mut visit: impl FnMut(UndoRecord<'_>)) -> Result<(), SpillError> {
-        self.encoded_from(0, |_, bytes| {
-            if let Some(record) = UndoRecord::decode(bytes).filter(|record| record.is_purgeable()) {
+        let mut visit_bytes = |_: u64, bytes: &[u8]| {
+            if let Some(record) = UndoRecord::decode(bytes).filter(|record| record.has_purge_work()) {
                 visit(record);
             }
             ControlFlow::Continue(())
-        })
+        };
+        for block in self.blocks.iter().filter(|block| block.counts.purge_work > 0) {
+            let _ = match &block.place {
+                Place::Memory(records) => records.visit_from(block.first, 0, &mut visit_bytes),
+                Place::File { extent, count } => {
+                    Records::read(extent, *count)?.visit_from(block.first, 0, &mut visit_bytes)
+                }
+            };
+        }
+        Ok(())
+    }
+}
+
+impl RecordCounts {
+    /// Of one record.
+    pub fn of(record: UndoRecord<'_>) -> RecordCounts {
+        RecordCounts {
+            outliving: u64::from(record.outlives_commit()),
+            versions: u64::from(record.version),
+            purge_work: u64::from(record.has_purge_work()),
+        }
+    }
+
+    /// The sums.
+    #[must_use]
+    pub fn plus(self, other: RecordCounts) -> RecordCounts {
+        RecordCounts {
+            outliving: self.outliving + other.outliving,
+            versions: self.versions + other.versions,
+            purge_work: self.purge_work + other.purge_work,
+        }
+    }
+
+    /// The differences.
+    #[must_use]
+    pub fn minus(self, other: RecordCounts) -> RecordCounts {
+        RecordCounts {
+            outliving: self.outliving - other.outliving,
+            versions: self.versions - other.versions,
+            purge_work: self.purge_work - other.purge_work,
+        }
     }
 }
 
@@ -346,7 +409,16 @@ mod tests {
         let (key, old) = (at.to_be_bytes(), vec![at as u8; 40]);
         let (old, version) =
             if at.is_multiple_of(3) { (Old::Value(&old), true) } else { (Old::Absent, false) };
-        list.push(UndoRecord { index: IndexId(at), key: &key, old, version, tombstone: false, dead: &[] });
+        let tombstone = at.is_multiple_of(6);
+        list.push(UndoRecord {
+            index: IndexId(at),
+            key: &key,
+            old,
+            version,
+            tombstone,
+            dead: &[],
+            jumps: &[],
+        });
     }
 
     fn check_and_undo(mut list: UndoList) {
@@ -368,8 +440,10 @@ mod tests {
         }
         assert_eq!(list.encoded_at(RECORDS).unwrap(), None);
         let mut purged = 0;
-        list.purge_records(|record| purged += u64::from(record.version)).unwrap();
-        assert_eq!((purged, list.purgeable()), (RECORDS.div_ceil(3), RECORDS.div_ceil(3)));
+        list.purge_records(|record| purged += u64::from(record.tombstone)).unwrap();
+        let (versions, purge_work) = (RECORDS.div_ceil(3), RECORDS.div_ceil(6));
+        assert_eq!(purged, purge_work);
+        assert_eq!(list.counts(), RecordCounts { outliving: versions, versions, purge_work });
         for at in (0..RECORDS).rev() {
             let record = list.last().unwrap().unwrap();
             assert_eq!((record.index.0, record.version), (at, at % 3 == 0));
@@ -382,7 +456,7 @@ mod tests {
                 });
             }
         }
-        assert_eq!((list.len(), list.memory_bytes(), list.purgeable()), (0, 0, 0));
+        assert_eq!((list.len(), list.memory_bytes(), list.counts()), (0, 0, RecordCounts::default()));
     }
 
     #[test]
@@ -424,7 +498,7 @@ mod tests {
             assert_eq!(UndoRecord::decode(&bytes).unwrap().index.0, 3332);
             assert_eq!((list.encoded_at(999).unwrap(), list.encoded_at(3333).unwrap()), (None, None));
             list.truncate(1000).unwrap();
-            assert!(list.is_elsewhere() && list.memory_bytes() == 0 && list.purgeable() == 0);
+            assert!(list.is_elsewhere() && list.memory_bytes() == 0 && list.counts().versions == 0);
             list.truncate(900).unwrap();
             push(&mut list, 900);
             assert_eq!((list.first(), list.last().unwrap().unwrap().index.0), (900, 900));
@@ -439,7 +513,7 @@ mod tests {
             assert!(list.is_elsewhere());
             assert!(!list.bring_back(881, encoded.iter().map(Vec::as_slice)), "not up to the end");
             assert!(list.bring_back(880, encoded.iter().map(Vec::as_slice)));
-            assert_eq!((list.first(), list.len(), list.purgeable()), (880, 900, 6));
+            assert_eq!((list.first(), list.len(), list.counts().versions), (880, 900, 6));
             assert!(!list.bring_back(880, encoded.iter().map(Vec::as_slice)), "it holds records");
             assert_eq!(list.last().unwrap().unwrap().index.0, 899);
         }

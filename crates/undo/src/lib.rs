@@ -5,23 +5,23 @@
 
 mod before;
 mod error;
-mod leavings;
+mod history;
 mod log_needs;
 mod losers;
-mod purge_queue;
 mod records;
 mod saving;
 mod store;
+mod stray_marks;
 mod touched;
 mod writer;
 
-pub use before::Before;
+pub use before::{Before, OldState, Row};
 pub use error::{UndoError, UndoResult};
-pub use leavings::{Finished, Left};
+pub use history::{Committed, Finished, History, HistoryFigures};
 pub use log_needs::LogNeeds;
-pub use purge_queue::{PurgeQueue, Stray};
 pub use records::{Losers, log_commit, log_rolled_back, logical_record_text};
 pub use store::UndoStore;
+pub use stray_marks::{Stray, StrayMarks};
 pub use touched::Touched;
 pub use writer::{Undo, Writer, WriterRegistry};
 
@@ -31,12 +31,14 @@ use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use stdx::ids::{Lsn, TransactionId};
-use txn::{SpillFile, UndoRecord};
+use txn::{CommitTable, SpillFile, UndoPlace, UndoRecord};
 
 /// Bytes of log that a rollback writes without asking again, where there was no room when it asked.
 const UNASKED_BYTES: u64 = 32 << 10;
 /// What it takes to cut an undone record off the undo tree, about.
 const POP_BYTES: u64 = 32;
+/// Looks at a writer that ends at this moment; damage names one that never was.
+const LOOKS_MAX: u32 = 1000;
 
 /// The undo of all writers.
 pub struct UndoLog {
@@ -45,6 +47,8 @@ pub struct UndoLog {
     pub writers: WriterRegistry,
     /// The tree.
     pub store: UndoStore,
+    /// Lists of those that have committed.
+    pub history: History,
     /// One saver of undo at a time.
     pub saver: Mutex<()>,
     /// Where undo lists go that outgrow memory.
@@ -59,6 +63,8 @@ pub struct UndoLimits {
     pub log_bytes_max: u64,
     /// Memory for the undo list of one transaction, in bytes.
     pub memory_bytes_max: u64,
+    /// Memory for the lists of all that have committed, in bytes.
+    pub history_bytes_max: u64,
 }
 
 impl UndoLog {
@@ -69,7 +75,15 @@ impl UndoLog {
         spill_file: Arc<SpillFile>,
         limits: UndoLimits,
     ) -> UndoLog {
-        UndoLog { pool, writers: WriterRegistry::new(), store, saver: Mutex::new(()), spill_file, limits }
+        UndoLog {
+            pool,
+            writers: WriterRegistry::new(),
+            store,
+            history: History::new(limits.history_bytes_max, spill_file.clone()),
+            saver: Mutex::new(()),
+            spill_file,
+            limits,
+        }
     }
 
     /// Logs the undo record in the mini-transaction's group, commits it and adds the record, which stands for so many
@@ -77,17 +91,30 @@ impl UndoLog {
     pub fn commit_with_undo(
         &self,
         writer: &Writer,
-        mut mini: MiniTransaction<'_>,
+        mini: MiniTransaction<'_>,
         record: UndoRecord<'_>,
+        log: &mut Vec<u8>,
+        entries: u64,
+    ) {
+        self.commit_with_listed(writer, mini, record, record, log, entries);
+    }
+
+    /// As `commit_with_undo`; the list gets another record than the log, which says more.
+    pub fn commit_with_listed(
+        &self,
+        writer: &Writer,
+        mut mini: MiniTransaction<'_>,
+        logged: UndoRecord<'_>,
+        listed: UndoRecord<'_>,
         log: &mut Vec<u8>,
         entries: u64,
     ) {
         let mut undo = writer.undo();
         log.clear();
-        encode_undo(log, writer.id, undo.list.len(), record);
+        encode_undo(log, writer.id, undo.list.len(), logged);
         mini.log(KIND_UNDO, log);
         mini.commit();
-        undo.list.push(record);
+        undo.list.push(listed);
         writer.add_unsaved(log.len() as u64);
         undo.list.bound(self.limits.memory_bytes_max, &self.spill_file);
         writer.owner.rows_changed.fetch_add(entries, Ordering::Relaxed);
@@ -103,6 +130,32 @@ impl UndoLog {
         }
         let chunk = self.store.chunk_at(&self.pool, writer.id, position)?;
         Ok(chunk.and_then(|chunk| chunk.record(position).map(<[u8]>::to_vec)))
+    }
+
+    /// The undo record at a position of a writer that was found in a row, under the row's latch, or in its undo; committed or not.
+    /// There is one if a snapshot that is in use does not see the writer.
+    pub fn record_of(
+        &self,
+        commits: &CommitTable,
+        id: TransactionId,
+        position: u64,
+    ) -> UndoResult<Option<Vec<u8>>> {
+        for _ in 0..LOOKS_MAX {
+            match commits.undo_place(id) {
+                UndoPlace::History(place) => return Ok(self.history.record(place, id, position)?),
+                UndoPlace::Gone => return Ok(None),
+                UndoPlace::Writer => {
+                    // It leaves the registry only after the commit table knows its end; the next look sees it.
+                    let Some(writer) = self.writers.get(id) else { continue };
+                    let record = self.undo_record_at(&writer, position)?;
+                    // It may have committed meanwhile: then its list is in the history.
+                    if record.is_some() || commits.undo_place(id) == UndoPlace::Writer {
+                        return Ok(record);
+                    }
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Copies the newest record above that length; false if there is none.

@@ -6,12 +6,13 @@ use super::store::PART_BYTES;
 use super::touched::Touched;
 use super::writer::{Undo, Writer};
 use crate::error::UndoResult;
+use entry::CLUSTERED_HEADER_BYTES;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
-use txn::UndoRecord;
 use txn::undo::put_varint;
+use txn::{Old, UndoRecord};
 
 /// Most bytes of records in a chunk, but for a single record that is longer: so that a chunk is one part, which is replaced as a
 /// whole, or holds one record, which is not replaced at all.
@@ -178,6 +179,7 @@ impl Slice {
         let end = undo.list.len().min(length).max(undo.saved);
         let mut slice =
             Slice { chunks: Vec::new(), end, is_last: true, bytes: 0, changes: Touched::default() };
+        let mut logged = Vec::new();
         undo.list.encoded_from(undo.saved, |position, record| {
             if position >= end {
                 return ControlFlow::Break(());
@@ -186,6 +188,15 @@ impl Slice {
                 (slice.end, slice.is_last) = (position, false);
                 return ControlFlow::Break(());
             }
+            let decoded = UndoRecord::decode(record);
+            let record = match decoded.filter(|record| *record != as_logged(*record)) {
+                None => record,
+                Some(listed) => {
+                    logged.clear();
+                    as_logged(listed).encode(&mut logged);
+                    &logged
+                }
+            };
             let fits = |bytes: &Vec<u8>| bytes.len() + record.len() + LENGTH_BYTES_MAX <= CHUNK_BYTES;
             if slice.chunks.last().is_none_or(|(_, bytes)| !fits(bytes)) {
                 slice.chunks.push((position, Vec::new()));
@@ -194,7 +205,7 @@ impl Slice {
                 put_varint(bytes, record.len() as u64);
                 bytes.extend_from_slice(record);
             }
-            if let Some(record) = UndoRecord::decode(record) {
+            if let Some(record) = decoded {
                 slice.changes.add_record(record);
             }
             slice.bytes += record.len() as u64;
@@ -202,4 +213,15 @@ impl Slice {
         })?;
         Ok(slice)
     }
+}
+
+/// A record of a list as it stands in the log. What the list has beside that is for snapshots of this run.
+fn as_logged(record: UndoRecord<'_>) -> UndoRecord<'_> {
+    let old = match record.old {
+        Old::Value(value) if record.tombstone => {
+            Old::Head(value.get(..CLUSTERED_HEADER_BYTES).unwrap_or(value))
+        }
+        old => old,
+    };
+    UndoRecord { old, jumps: &[], ..record }
 }

@@ -48,7 +48,7 @@ impl Engine {
         Ok(faults)
     }
 
-    /// Checks that the rows of unfinished writers lead to what they were before: to what the version store has of them, too.
+    /// Checks that the rows of unfinished writers lead to what they were before.
     fn check_undo_addresses(
         &self,
         table: &Arc<Table>,

@@ -73,14 +73,14 @@ impl Engine {
     pub fn status(&self) -> EngineStatus {
         let inner = &self.inner;
         let writers = inner.undo.writers.all();
-        let versions = inner.system.versions.figures();
+        let history = inner.undo.history.figures();
         EngineStatus {
-            old_versions: versions.versions,
-            old_version_bytes: versions.memory_bytes,
-            spilled_versions: versions.spilled_versions,
-            spilled_version_bytes: versions.spilled_bytes,
-            spill_failures: versions.spill_failures,
-            history_list_length: inner.system.purge.backlog(),
+            old_versions: history.versions,
+            old_version_bytes: history.memory_bytes,
+            spilled_versions: history.spilled_versions,
+            spilled_version_bytes: history.spilled_bytes,
+            spill_failures: history.spill_failures,
+            history_list_length: history.length,
             snapshots: inner.system.snapshots.count(),
             writers: writers.iter().map(|writer| WriterStatus::of(writer)).collect(),
             next_transaction: inner.system.commits.next_id(),

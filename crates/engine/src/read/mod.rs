@@ -22,14 +22,12 @@ use crate::shared::Shared;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
 use std::sync::Arc;
-use undo::UndoLog;
 
 /// Reads what snapshots see.
 pub(crate) struct ConsistentReads {
     shared: Arc<Shared>,
     pool: Arc<BufferPool>,
     system: Arc<TransactionSystem>,
-    undo: Arc<UndoLog>,
     values: Arc<LongValues>,
 }
 
@@ -43,10 +41,9 @@ impl ConsistentReads {
     /// Reads rows of tables whose long values are `values`.
     pub(crate) fn new(
         shared: Arc<Shared>,
-        undo: Arc<UndoLog>,
         values: Arc<LongValues>,
         system: Arc<TransactionSystem>,
     ) -> ConsistentReads {
-        ConsistentReads { pool: shared.pool.clone(), shared, system, undo, values }
+        ConsistentReads { pool: shared.pool.clone(), shared, system, values }
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{EngineError, EngineResult};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::tables::{Index, Table};
 use btree::LeafView;
-use entry::{Entry, EntryKind, Head, OwnedRow, RowForm, StoredRow, bad_header, is_live, parse_entry};
+use entry::{Entry, EntryKind, OwnedRow, RowForm, StoredRow, parse_entry};
 use std::sync::Arc;
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
 use undo::Before;
@@ -74,18 +74,30 @@ impl ConsistentReads {
             }
             return Ok(Seen::Row(entry.stored_row()));
         }
-        let key = key()?;
-        let sees =
-            |head: &[u8; txn::HEAD_BYTES]| Head::parse(head).is_some_and(|head| self.sees(view, head.writer));
-        match self.system.versions.find(index, &key, sees) {
-            Some(version) if is_live(&version.head) => {
-                Ok(Seen::Older(version.body()?, RowForm::of_head(&version.head)))
+        self.older_row(view, index, &key()?, entry)
+    }
+
+    /// The newest state of a row that a view sees, which does not see the present one. Called under the entry's latch, so that no
+    /// record is undone meanwhile; none is purged while the view's snapshot is in use.
+    #[cold]
+    fn older_row<'a>(
+        &self,
+        view: View,
+        index: IndexId,
+        key: &[u8],
+        entry: Entry<'_>,
+    ) -> EngineResult<Seen<'a>> {
+        let record = |writer, position| self.system.undo_record(writer, position);
+        match (undo::Row { index, key }).state_seen(entry, &record, &|writer| self.sees(view, writer))? {
+            Before::State(state) => {
+                let older = state.entry()?;
+                let seen = Seen::Older(older.row.into(), older.form());
+                Ok(if older.deleted { Seen::Nothing } else { seen })
             }
-            None if entry.writer < self.system.first_id => {
-                let before = self.row_before_loser(index, &key, entry)?;
-                Ok(before.map_or(Seen::Nothing, |row| Seen::Older(row.bytes.into(), row.form)))
+            Before::Nothing => Ok(Seen::Nothing),
+            Before::Astray => {
+                Err(EngineError::Corrupt(format!("the undo of a row of transaction {}", entry.writer)))
             }
-            _ => Ok(Seen::Nothing),
         }
     }
 
@@ -172,25 +184,6 @@ impl ConsistentReads {
         result.unwrap_or(Ok(false))
     }
 
-    /// A row as it was before a loser changed it: no snapshot sees losers, and what was there before is committed. Called under the
-    /// entry's latch, so that its record cannot be undone meanwhile. None if there was no row.
-    fn row_before_loser(
-        &self,
-        index: IndexId,
-        key: &[u8],
-        entry: Entry<'_>,
-    ) -> EngineResult<Option<OwnedRow>> {
-        let astray = || EngineError::Corrupt(format!("the undo of a row of transaction {}", entry.writer));
-        let writer = self.undo.writers.get(entry.writer).ok_or_else(astray)?;
-        let before = match self.undo.state_before(&writer, index, key, entry)? {
-            Before::Entry(value) => value,
-            Before::Nothing => return Ok(None),
-            Before::Astray => return Err(astray()),
-        };
-        let entry = Entry::parse(EntryKind::Clustered, &before).ok_or_else(bad_header)?;
-        Ok((!entry.deleted).then(|| entry.stored_row().to_owned()))
-    }
-
     /// Whether every snapshot sees all that was ever written to a leaf.
     pub(crate) fn leaf_is_visible(&self, leaf: &LeafView<'_>) -> bool {
         leaf.newest_writer() < self.system.commits.watermark().0
@@ -207,7 +200,7 @@ impl ConsistentReads {
         if writer < self.system.first_id {
             let mut key = Vec::new();
             leaf.key_into(at, &mut key)?;
-            self.system.purge.add_stray(index.id(), &key, writer);
+            self.system.strays.add_stray(index.id(), &key, writer);
         }
         Ok(())
     }

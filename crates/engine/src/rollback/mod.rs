@@ -120,7 +120,7 @@ impl Rollback {
             self.undo.pop_without_page(writer);
             return Ok(());
         };
-        if self.pass_over_undo(writer, index.tree.id().space, &record)? {
+        if self.pass_over_undo(writer, index.tree.id().space)? {
             return Ok(());
         }
         let mut current_value = Vec::new();
@@ -147,9 +147,6 @@ impl Rollback {
                     }
                 }
             };
-            if record.version {
-                self.system.versions.pop(record.index, record.key, writer.id);
-            }
             self.undo.pop(writer, mini);
             if underfull {
                 index.tree.merge_at(&self.pool, record.key)?;
@@ -164,14 +161,14 @@ impl Rollback {
         if let Old::Value(value) | Old::Head(value) = record.old
             && let Some(head) = Head::parse(value).filter(|head| head.deleted)
         {
-            self.system.purge.add_stray(record.index, record.key, head.writer);
+            self.system.strays.add_stray(record.index, record.key, head.writer);
         }
     }
 
     /// Undoes the writing of values: the record's and those after it, whose rows are undone already.
     fn undo_values(&self, writer: &Writer, record: UndoRecord<'_>) -> EngineResult<()> {
         if let Some(lobs) = self.tables.open_index(record.index)? {
-            if self.pass_over_undo(writer, lobs.tree.id().space, &record)? {
+            if self.pass_over_undo(writer, lobs.tree.id().space)? {
                 return Ok(());
             }
             let from = record.key.try_into().map(u32::from_be_bytes);
@@ -183,14 +180,11 @@ impl Rollback {
     }
 
     /// Takes a record off the list without undoing it, if it is of a closed table; false if it is of none.
-    fn pass_over_undo(&self, writer: &Writer, space: SpaceId, record: &UndoRecord<'_>) -> EngineResult<bool> {
+    fn pass_over_undo(&self, writer: &Writer, space: SpaceId) -> EngineResult<bool> {
         if !self.tables.closed.contains(space) {
             return Ok(false);
         }
         self.tables.note_undo_passed_over(space, "a transaction could not be rolled back in it")?;
-        if record.version {
-            self.system.versions.pop(record.index, record.key, writer.id);
-        }
         self.undo.pop_without_page(writer);
         Ok(true)
     }

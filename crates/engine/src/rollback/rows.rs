@@ -15,7 +15,7 @@ impl Rollback {
     pub(crate) fn undo_rows(&self, writer: &Writer, record: UndoRecord<'_>) -> EngineResult<()> {
         // Without a table (it was dropped) nothing is left to restore.
         if let Some(table) = self.tables.open_index(record.index)?.and_then(|index| index.table) {
-            if self.pass_over_undo(writer, table.space, &record)? {
+            if self.pass_over_undo(writer, table.space)? {
                 return Ok(());
             }
             let keys = KeyList::decode(record.key)

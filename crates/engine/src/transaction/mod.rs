@@ -53,6 +53,7 @@ pub(crate) struct WriteBuffers {
     pub(crate) old: Vec<u8>,
     pub(crate) new: Vec<u8>,
     pub(crate) log: Vec<u8>,
+    pub(crate) jumps: Vec<u8>,
 }
 
 /// A point that the transaction can be rolled back to: statement marks and savepoints.

@@ -4,7 +4,7 @@ use super::TransactionSystem;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn};
-use undo::{Finished, Left, Writer, log_commit, log_rolled_back};
+use undo::{Committed, Writer, log_commit, log_rolled_back};
 
 impl TransactionSystem {
     /// Commits a writer: the commit record enters the log and the commit table in the same order.
@@ -12,18 +12,23 @@ impl TransactionSystem {
         let mut mini = self.shared.pool.mini_transaction();
         log_commit(&mut mini, writer.id);
         let in_undo_tree = writer.end();
-        let left = Left::take(&mut writer.undo());
+        let history = &self.undo.history;
+        // Held until the commit table says where the list is in the history: who misses it here must find it there.
+        let mut undo = writer.undo();
+        let left = Committed::of(&mut undo, history.block_bytes());
         let lsn = {
             let _order = self.commit_order.lock().unwrap_or_else(PoisonError::into_inner);
             let lsn = mini.commit();
             let timestamp = CommitTimestamp(lsn.0);
-            self.commits.set_committed(writer.id, timestamp);
-            if let Some(left) = left {
-                self.purge.add(Finished { timestamp, writer: writer.id, left });
-            }
+            // Purge does not come before it is the last commit.
+            let place = history.add(timestamp, writer.id, left);
+            self.commits.set_committed(writer.id, timestamp, place);
             self.last_committed.store(lsn.0, Ordering::Release);
             lsn
         };
+        let list = std::mem::take(&mut undo.list);
+        drop(undo);
+        drop(list);
         self.forget_writer(writer, in_undo_tree);
         lsn
     }

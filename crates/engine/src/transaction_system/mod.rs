@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::locks::{LockManager, Owner};
-use txn::{CommitTable, Snapshot, SnapshotRegistry, TransactionState, VersionStore};
-use undo::{PurgeQueue, UndoLog};
+use txn::{CommitTable, Snapshot, SnapshotRegistry, TransactionState};
+use undo::{StrayMarks, UndoLog};
 
 /// Ids that one write of the dictionary's limit covers.
 const ID_RESERVE: u64 = 1 << 16;
@@ -30,10 +30,9 @@ pub(crate) struct TransactionSystem {
     undo: Arc<UndoLog>,
     pub(crate) commits: CommitTable,
     pub(crate) snapshots: Arc<SnapshotRegistry>,
-    pub(crate) versions: VersionStore,
     pub(crate) locks: LockManager,
-    /// What purge has still to do.
-    pub(crate) purge: PurgeQueue,
+    /// What purge has still to do beside the history.
+    pub(crate) strays: StrayMarks,
     /// Held while a commit record enters the log and the commit table, so that both have one order (rule C1).
     commit_order: Mutex<()>,
     /// The newest commit that is in the log and in the commit table.
@@ -53,7 +52,6 @@ impl TransactionSystem {
         shared: Arc<Shared>,
         tables: Arc<Tables>,
         undo: Arc<UndoLog>,
-        versions: VersionStore,
         next_id: TransactionId,
         unfinished: &[TransactionId],
     ) -> TransactionSystem {
@@ -64,9 +62,8 @@ impl TransactionSystem {
             undo,
             commits: CommitTable::new(next_id, unfinished),
             snapshots: Arc::new(SnapshotRegistry::new()),
-            versions,
             locks: LockManager::new(),
-            purge: PurgeQueue::default(),
+            strays: StrayMarks::default(),
             commit_order: Mutex::new(()),
             last_committed: AtomicU64::new(end),
             visible: AtomicU64::new(end),
@@ -138,5 +135,11 @@ impl TransactionSystem {
             std::hint::spin_loop();
         }
         Err(EngineError::Corrupt(format!("row written by unknown transaction {id}")))
+    }
+
+    /// The undo record at a position of a writer that was found in a row, under the row's latch, or in its undo. There
+    /// is one if the caller's snapshot does not see the writer.
+    pub(crate) fn undo_record(&self, id: TransactionId, position: u64) -> EngineResult<Option<Vec<u8>>> {
+        Ok(self.undo.record_of(&self.commits, id, position)?)
     }
 }

@@ -8,12 +8,11 @@ use crate::transaction::{Conflict, Transaction, WriteBuffers};
 use btree::{LeafEdit, Placed, Tree};
 use buffer::MiniTransaction;
 use entry::{
-    DELETED, Entry, EntryKind, SECONDARY_HEADER_BYTES, StoredRow, UndoAddress, clustered_header, parse_entry,
-    secondary_header,
+    DELETED, Entry, EntryKind, StoredRow, UndoAddress, clustered_header, parse_entry, secondary_header,
 };
 use std::sync::Arc;
 use txn::{Old, UndoRecord};
-use undo::Writer;
+use undo::{Row, Writer};
 
 /// What shall become of an entry.
 #[derive(Clone, Copy)]
@@ -32,7 +31,7 @@ pub(crate) enum Action<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct EntryChange<'a> {
     pub(crate) tree: &'a Tree,
-    /// Clustered entries are locked, and their old values go to the version store.
+    /// Clustered entries are locked, and snapshots find their old values by the undo address.
     pub(crate) clustered: bool,
     pub(crate) key: &'a [u8],
     /// References of the long values that the change takes out of a row.
@@ -51,7 +50,7 @@ impl Transaction {
         self.engine.pool.check_writable()?;
         let writer = self.writer()?;
         self.engine.undo.save_long_undo(&writer)?;
-        self.engine.bound_versions();
+        self.engine.bound_history();
         let mut buffers = self.take_buffers();
         let result = self.change_with(&writer, change, &mut buffers, decide);
         self.keep_buffers(buffers);
@@ -200,28 +199,39 @@ fn finish_change(
     action: &Action<'_>,
     buffers: &mut WriteBuffers,
 ) {
-    let WriteBuffers { old, log, .. } = buffers;
+    let WriteBuffers { old, log, jumps, .. } = buffers;
     let current = Entry::parse(change.kind(), old);
     let index = change.tree.id().index;
     // Nobody but its writer looks at a value that the writer itself replaces.
     let other = current.filter(|entry| change.clustered && entry.writer != writer.id);
-    let version = other.is_some();
-    if let Some(entry) = other
-        && let Some(head) = old.first_chunk::<SECONDARY_HEADER_BYTES>()
-    {
-        engine.system.versions.push(index, change.key, writer.id, *head, entry.row);
-    }
-    let old = match (current, action) {
-        (None, _) => Old::Absent,
-        (Some(_), Action::Mark) => Old::Head(&old[..change.kind().header_bytes()]),
-        (Some(_), _) => Old::Value(old),
-    };
     let tombstone = is_mark(action);
-    engine.undo.commit_with_undo(
-        writer,
-        mini,
-        UndoRecord { index, key: change.key, old, version, tombstone, dead: change.dead },
-        log,
-        1,
-    );
+    let whole = match current {
+        None => Old::Absent,
+        Some(_) => Old::Value(old),
+    };
+    let logged = UndoRecord {
+        index,
+        key: change.key,
+        old: match whole {
+            Old::Value(old) if tombstone => Old::Head(&old[..change.kind().header_bytes()]),
+            whole => whole,
+        },
+        version: other.is_some(),
+        tombstone,
+        dead: change.dead,
+        jumps: &[],
+    };
+    let listed = match other.filter(|entry| entry.writer >= engine.system.commits.watermark()) {
+        None => logged,
+        // There may be snapshots that do not see the old value's writer either. What they jump to is a whole value.
+        Some(entry) => {
+            jumps.clear();
+            let record = |id, position| engine.system.undo_record(id, position);
+            if let Some(made) = (Row { index, key: change.key }).jumps_over(entry, &record) {
+                made.encode(jumps);
+            }
+            UndoRecord { old: whole, jumps, ..logged }
+        }
+    };
+    engine.undo.commit_with_listed(writer, mini, logged, listed, log, 1);
 }

@@ -72,8 +72,15 @@ impl<'t> RowWriter<'t> {
         self.transaction.engine.undo.save_long_undo(&writer)?;
         let key = writer.next_value().to_be_bytes();
         let index = self.table.lob_tree()?.id().index;
-        let record =
-            UndoRecord { index, key: &key, old: Old::Lobs, version: false, tombstone: false, dead: &[] };
+        let record = UndoRecord {
+            index,
+            key: &key,
+            old: Old::Lobs,
+            version: false,
+            tombstone: false,
+            dead: &[],
+            jumps: &[],
+        };
         let mini = self.transaction.engine.pool.mini_transaction();
         self.transaction.engine.undo.commit_with_undo(&writer, mini, record, &mut Vec::new(), 1);
         Ok(writer)

@@ -170,6 +170,7 @@ fn commit_rows(
     buffers.keys.clear();
     rows.iter().for_each(|row| buffers.keys.push(row.key));
     let key = buffers.keys.as_bytes();
-    let record = UndoRecord { index, key, old: Old::Rows, version: false, tombstone: false, dead: &[] };
+    let record =
+        UndoRecord { index, key, old: Old::Rows, version: false, tombstone: false, dead: &[], jumps: &[] };
     undo.commit_with_undo(writer, mini, record, &mut buffers.log, rows.len() as u64);
 }

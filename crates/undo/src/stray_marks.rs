@@ -1,11 +1,8 @@
-//! What purge has still to do: committed writers in commit order, and delete marks outside their undo lists. Main type:
-//! [`PurgeQueue`].
+//! Delete marks outside the undo lists of the history, which purge has to remove too. Main type: [`StrayMarks`].
 
-use super::leavings::{Finished, Leavings};
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
+use stdx::ids::{IndexId, TransactionId};
 use stdx::sync::lock;
 
 /// Most delete marks that are remembered outside the undo lists; those from before the start that are forgotten are found again
@@ -32,40 +29,16 @@ struct Strays {
     key_bytes: usize,
 }
 
-/// What purge has still to do.
+/// Delete marks that purge has to remove beside those of the history.
 #[derive(Debug, Default)]
-pub struct PurgeQueue {
-    finished: Mutex<Leavings>,
+pub struct StrayMarks {
     strays: Mutex<Strays>,
-    /// Undo records in `finished` that purge has work with (the history list).
-    backlog: AtomicU64,
 }
 
-impl PurgeQueue {
-    /// Queues a committed writer. Called in commit order.
-    pub fn add(&self, finished: Finished) {
-        self.backlog.fetch_add(finished.left.count(), Ordering::Relaxed);
-        lock(&self.finished).add(finished);
-    }
-
+impl StrayMarks {
     /// Notes a delete mark that a reader or a rollback came across.
     pub fn add_stray(&self, index: IndexId, key: &[u8], writer: TransactionId) {
         lock(&self.strays).add(Stray { index, key: key.into(), writer });
-    }
-
-    /// Takes the oldest commit out, if every snapshot sees it.
-    pub fn next_finished(&self, horizon: CommitTimestamp) -> Option<Finished> {
-        lock(&self.finished).next(horizon)
-    }
-
-    /// Puts back what was taken out and not done: it stays the next in line.
-    pub fn put_back(&self, finished: Finished) {
-        lock(&self.finished).put_back(finished);
-    }
-
-    /// Counts what was taken out as done.
-    pub fn end(&self, finished: &Finished) {
-        self.backlog.fetch_sub(finished.left.count(), Ordering::Relaxed);
     }
 
     /// Takes the oldest delete mark out.
@@ -81,11 +54,6 @@ impl PurgeQueue {
     /// How many delete marks are noted.
     pub fn stray_count(&self) -> usize {
         lock(&self.strays).marks.len()
-    }
-
-    /// Records waiting for purge: history list length.
-    pub fn backlog(&self) -> u64 {
-        self.backlog.load(Ordering::Relaxed)
     }
 }
 
