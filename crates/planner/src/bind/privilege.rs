@@ -54,30 +54,35 @@ impl<'a> Privileges<'a> {
         if self.trusted {
             return;
         }
-        let known = self.requests.iter_mut().find_map(|known| match &mut known.extent {
-            Extent::Columns(columns)
-                if known.access == access && known.schema == name.schema && known.table == name.table =>
-            {
-                Some(columns)
-            }
-            _ => None,
+        let is_known = |known: &PrivilegeRequest| {
+            matches!(known.extent, Extent::Columns(_))
+                && known.access == access
+                && known.schema == name.schema
+                && known.table == name.table
+        };
+        let known = self.requests.iter().position(is_known).unwrap_or_else(|| {
+            let TableName { schema, table } = name.clone();
+            self.requests.push(PrivilegeRequest {
+                schema,
+                table,
+                access,
+                extent: Extent::Columns(Vec::new()),
+            });
+            self.requests.len() - 1
         });
-        if known
-            .as_ref()
-            .is_some_and(|columns| columns.iter().any(|known| known.eq_ignore_ascii_case(column)))
-        {
+        let request = &mut self.requests[known];
+        let Extent::Columns(columns) = &mut request.extent else { return };
+        if columns.iter().any(|known| known.eq_ignore_ascii_case(column)) {
             return;
         }
         // Those before it have been checked.
-        let TableName { schema, table } = name.clone();
-        let extent = Extent::Columns(vec![column.to_owned()]);
-        let request = PrivilegeRequest { schema, table, access, extent };
+        let mut all = std::mem::replace(columns, vec![column.to_owned()]);
         if self.denied.is_none() {
-            self.denied = self.check.check(&request).err();
+            self.denied = self.check.check(request).err();
         }
-        match known {
-            Some(columns) => columns.push(column.to_owned()),
-            None => self.requests.push(request),
+        if let Extent::Columns(columns) = &mut request.extent {
+            all.append(columns);
+            *columns = all;
         }
     }
 
