@@ -3,7 +3,6 @@
 //! be taken back in `undo`, long values in `lob`; `read`, `rollback` and `purge` work over these.
 
 use crate::background::Background;
-use crate::dictionary::{DdlTurns, DictionaryStore};
 use crate::lob::{GarbageNotes, LongValues};
 use crate::options::EngineOptions;
 use crate::purge::Purge;
@@ -13,6 +12,7 @@ use crate::shared::{Settings, Shared};
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
+use dictionary_store::{DdlTurns, DictionaryStore};
 use env::Environment;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -6,9 +6,7 @@
 mod background;
 mod check;
 mod ddl;
-mod dictionary;
 mod engine;
-mod error;
 mod inner;
 mod lob;
 mod options;
@@ -26,8 +24,8 @@ mod write;
 pub use ::dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
 pub use ddl::ConvertRow;
 pub use engine::{Engine, EngineStatus, WriterStatus};
+pub use engine_error::{DuplicateKey, EngineError, EngineResult, FailedRename};
 pub use entry::entry_text;
-pub use error::{DuplicateKey, EngineError, EngineResult, FailedRename};
 pub use lob::LobReference;
 pub use options::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use read::{

@@ -1,11 +1,11 @@
 //! Purge: drops undo of committed writers and delete-marked entries that no snapshot needs. Main type: [`Purge`].
 //! The history has committed writers in commit order; the background thread (or [`crate::Engine::purge`]) works them off.
 
-use crate::error::{EngineError, EngineResult};
 use crate::lob::LongValues;
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
+use engine_error::{EngineError, EngineResult};
 use entry::{Head, load_head};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};

@@ -1,9 +1,9 @@
 //! What all parts of an engine have: the world that it runs in, the pool, settings, what the error log is to be told. Main type:
 //! [`Shared`].
 
-use crate::error::{EngineError, EngineResult};
 use crate::options::{EngineOptions, FlushLevel, ForceRecovery};
 use buffer::BufferPool;
+use engine_error::{EngineError, EngineResult};
 use env::Environment;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -1,14 +1,14 @@
 //! Statistics for the optimizer: row counts, distinct prefixes, range estimates, table status. Main type: [`TableStatistics`].
 //! ANALYZE samples each index and stores what it finds in the dictionary; row counts follow by estimates of the tree.
 
-use crate::dictionary::{Change, DictionaryStore, StoredStatistics};
 use crate::engine::Engine;
-use crate::error::{EngineError, EngineResult};
 use crate::options::TransactionOptions;
 use crate::read::KeyRange;
 use crate::tables::{Distribution, Index, KeptStatistics, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
+use dictionary_store::{Change, DictionaryStore, StoredStatistics};
+use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, parse_head};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;

@@ -1,9 +1,9 @@
 //! Whether rows of unfinished writers lead to what they were before (rule H3 in entry's README).
 
 use super::FAULTS_MAX;
-use crate::error::EngineResult;
 use crate::inner::EngineInner;
 use btree::LeafView;
+use engine_error::EngineResult;
 use entry::{Entry, EntryKind, bad_header};
 use stdx::ids::IndexId;
 use txn::TransactionState;

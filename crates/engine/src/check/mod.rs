@@ -9,9 +9,7 @@ mod addresses;
 mod tests;
 mod values;
 
-use crate::dictionary::SYSTEM_SPACE;
 use crate::engine::Engine;
-use crate::error::{EngineError, EngineResult};
 use crate::lob::{Wanted, references_of};
 use crate::options::TransactionOptions;
 use crate::read::{KeyRange, RowBatch, ScanOptions};
@@ -19,6 +17,8 @@ use crate::tables::Table;
 use crate::transaction::Transaction;
 use ::values::row::ColumnSet;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree, TreeReport, check_space};
+use dictionary_store::SYSTEM_SPACE;
+use engine_error::{EngineError, EngineResult};
 use entry::{RowForm, StoredRow, append_clustered_key};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;

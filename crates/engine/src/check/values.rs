@@ -1,7 +1,6 @@
 //! Whether rows and long values agree: what a row refers to must be there, and every value that no row refers to must be somebody's to
 //! remove. For CHECK TABLE.
 
-use crate::error::{EngineError, EngineResult};
 use crate::inner::EngineInner;
 use crate::lob::{LobReference, LongValues, parse_key, references_of};
 use crate::rollback::Rollback;
@@ -9,6 +8,7 @@ use crate::tables::Table;
 use crate::transaction_system::TransactionSystem;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
+use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, OwnedRow, StoredRow, bad_header};
 use std::ops::Bound;
 use std::time::Duration;

@@ -1,13 +1,13 @@
 //! ALTER TABLE that touches storage: adding and dropping indexes, rebuilding by copy. See `mod.rs` for the order of steps.
 
 use super::bulk::SortedLoad;
-use crate::dictionary::{DdlTurn, TableRecord};
 use crate::engine::Engine;
-use crate::error::{EngineError, EngineResult};
 use crate::options::TransactionOptions;
 use crate::read::{RowBatch, ScanOptions};
 use crate::tables::{AutoIncrement, Table, need_short_new_name};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition, TableName};
+use dictionary_store::{DdlTurn, TableRecord};
+use engine_error::{EngineError, EngineResult};
 use std::sync::Arc;
 use stdx::ids::IndexId;
 use txn::KillFlag;

@@ -1,10 +1,10 @@
 //! [`SortedLoad`] fills an index that nobody else sees yet (ADD INDEX, ALTER by copy) from entries in any order.
 
-use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::inner::EngineInner;
 use crate::lob::ChunkWriter;
 use crate::tables::{Index, Table};
 use btree::{BulkAppend, SortedEntries};
+use engine_error::{DuplicateKey, EngineError, EngineResult};
 use entry::{
     FittingRow, UndoAddress, append_clustered_key, clustered_header, row_bytes_max, secondary_header,
 };

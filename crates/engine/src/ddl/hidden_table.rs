@@ -3,9 +3,9 @@
 //! to remove until then (rule D5 in README.md).
 
 use crate::engine::Engine;
-use crate::error::EngineResult;
 use crate::tables::{Table, need_short_name};
 use dictionary::TableDefinition;
+use engine_error::EngineResult;
 use std::sync::Arc;
 use stdx::ids::Lsn;
 use txn::KillFlag;

@@ -9,13 +9,13 @@ mod hidden_table;
 
 pub use alter::ConvertRow;
 
-use crate::dictionary::{Change, DdlTurn, DictionaryStore, TableRecord};
 use crate::engine::Engine;
-use crate::error::{EngineError, EngineResult};
 use crate::options::TransactionOptions;
 use crate::tables::{Table, encoded, is_too_long, need_short_name, need_short_new_name, no_such_table};
 use crate::write::change_dictionary;
 use dictionary::{SchemaDefinition, TableDefinition, TableName};
+use dictionary_store::{Change, DdlTurn, DictionaryStore, TableRecord};
+use engine_error::{EngineError, EngineResult};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::Ordering;

@@ -5,11 +5,11 @@ mod status;
 
 pub use status::{EngineStatus, WriterStatus};
 
-use crate::error::{EngineError, EngineResult};
 use crate::inner::EngineInner;
 use crate::options::{FlushLevel, TransactionOptions};
 use crate::tables::Dictionary;
 use crate::transaction::Transaction;
+use engine_error::{EngineError, EngineResult};
 use env::Environment;
 use redo::FlushWaiter;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 //! (4), the chunk's number (4) and a version (4), big-endian; its value is the bytes.
 
 use super::{LobReference, LongValues};
-use crate::error::{EngineError, EngineResult};
 use btree::{BulkAppend, Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::{BufferPool, StorageError};
+use engine_error::{EngineError, EngineResult};
 use std::ops::{Bound, Range};
 use stdx::ids::TransactionId;
 

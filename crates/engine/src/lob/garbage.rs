@@ -6,9 +6,9 @@
 //! makes garbage; what unfinished transactions noted counts for nothing.
 
 use super::{LobReference, LongValues};
-use crate::error::{EngineError, EngineResult};
 use btree::{CursorRange, Direction, Tree};
 use buffer::BufferPool;
+use engine_error::{EngineError, EngineResult};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stdx::ids::{IndexId, TransactionId};

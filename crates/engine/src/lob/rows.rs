@@ -2,8 +2,8 @@
 
 use super::chunks::Gone;
 use super::{LobReference, LongValues};
-use crate::error::{EngineError, EngineResult};
 use crate::tables::Table;
+use engine_error::{EngineError, EngineResult};
 use entry::{FittingRow, RowForm, StoredRow};
 use std::borrow::Cow;
 use std::ops::Range;

@@ -4,10 +4,10 @@
 
 use super::filling::Filling;
 use super::{Candidate, ConsistentReads, RowBatch, Scan, View};
-use crate::error::{EngineError, EngineResult};
 use crate::lob::Wanted;
 use crate::tables::{Index, Table};
 use btree::Taken;
+use engine_error::{EngineError, EngineResult};
 use entry::{EntryKind, parse_entry, parse_head};
 use values::row::ColumnSet;
 

@@ -1,9 +1,9 @@
 //! Counting rows that a view sees, without decoding them: whole leaves that everyone sees are counted by their header.
 
 use super::{ConsistentReads, KeyRange, Scan, View};
-use crate::error::EngineResult;
 use crate::tables::Index;
 use btree::{Cursor, LeafSums, LeafView, Taken};
+use engine_error::EngineResult;
 use entry::parse_head;
 use values::row::ColumnSet;
 

@@ -2,10 +2,10 @@
 //! is latched; their values are fetched afterwards, and counted from the start.
 
 use super::{ConsistentReads, RowBatch, View};
-use crate::error::EngineResult;
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::tables::Table;
 use buffer::StorageError;
+use engine_error::EngineResult;
 use entry::{RowForm, StoredRow};
 use values::row::ColumnSet;
 

@@ -1,9 +1,9 @@
 //! Consistent reads from any thread. Main type: [`Reader`].
 
 use super::{ConsistentReads, KeyRange, RowBatch, Scan, ScanOptions, View};
-use crate::error::EngineResult;
 use crate::lob::Wanted;
 use crate::tables::Table;
+use engine_error::EngineResult;
 use metrics::Counter;
 use std::sync::Arc;
 use txn::Snapshot;

@@ -2,10 +2,10 @@
 //! Visibility is always decided under the leaf's latch; rollback needs that latch to take a row back.
 
 use super::ConsistentReads;
-use crate::error::{EngineError, EngineResult};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::tables::{Index, Table};
 use btree::LeafView;
+use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, OwnedRow, RowForm, StoredRow, parse_entry};
 use std::sync::Arc;
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};

@@ -2,9 +2,9 @@
 //! [`RowBatch`]. A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller
 //! may change rows of the same table while it runs.
 
-use crate::error::{EngineError, EngineResult};
 use crate::tables::Table;
 use btree::{Cursor, CursorRange};
+use engine_error::{EngineError, EngineResult};
 use std::ops::Bound;
 use std::sync::Arc;
 use values::row::ColumnSet;

@@ -2,9 +2,9 @@
 //! read as they were before (rules R2 and R9 in README.md). Main type: [`Unfinished`].
 
 use super::Rollback;
-use crate::dictionary::DICTIONARY_INDEX;
-use crate::error::{EngineError, EngineResult};
 use crate::tables::{Table, TableEntry};
+use dictionary_store::DICTIONARY_INDEX;
+use engine_error::{EngineError, EngineResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::IndexId;

@@ -6,13 +6,13 @@ mod rows;
 
 pub(crate) use losers::Unfinished;
 
-use crate::error::{EngineError, EngineResult};
 use crate::lob::LongValues;
 use crate::shared::Shared;
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use btree::{LeafEdit, Placed};
 use buffer::BufferPool;
+use engine_error::{EngineError, EngineResult};
 use entry::{Head, load_head};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

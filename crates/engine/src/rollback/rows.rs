@@ -2,9 +2,9 @@
 //! cut short anywhere and begun again: what is gone or belongs to another writer is passed over.
 
 use super::{NO_WRITER, Rollback};
-use crate::error::{EngineError, EngineResult};
 use crate::tables::Table;
 use btree::Tree;
+use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, bad_header, load_head};
 use stdx::ids::TransactionId;
 use txn::{KeyList, UndoRecord};

@@ -1,9 +1,9 @@
 //! Starts by force (innodb_force_recovery): the pool is opened past damage, or over the files as they are. Main function:
 //! [`open_pool`]. See rule R8 in README.md.
 
-use crate::error::{EngineError, EngineResult};
 use crate::options::{EngineOptions, ForceRecovery};
 use buffer::{BufferPool, Forced, PAGE_BYTES, PoolOptions, StorageError};
+use engine_error::{EngineError, EngineResult};
 use env::Environment;
 use std::sync::Arc;
 use stdx::ids::TransactionId;

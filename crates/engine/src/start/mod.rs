@@ -5,15 +5,15 @@ mod start_times;
 mod table_files;
 mod threads;
 
-use crate::dictionary::{Contents, DICTIONARY_INDEX, DictionaryStore, SYSTEM_SPACE};
 use crate::engine::{EndOfThreads, Engine};
-use crate::error::{EngineError, EngineResult};
 use crate::inner::{EngineInner, Found};
 use crate::lob::GarbageNotes;
 use crate::options::{EngineOptions, ForceRecovery};
 use crate::tables::TableEntry;
 use btree::{Tree, TreeId};
 use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
+use dictionary_store::{Contents, DICTIONARY_INDEX, DictionaryStore, SYSTEM_SPACE};
+use engine_error::{EngineError, EngineResult};
 use entry::is_live;
 use env::Environment;
 use forced::{FIRST_ID_WITHOUT_LOG, OpenedPool, open_pool};

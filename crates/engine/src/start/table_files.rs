@@ -1,13 +1,13 @@
 //! Bringing files and dictionary together at start: names, files without a table, tables without a file, damaged files.
 //! See rules R6, R7 and D1 in README.md.
 
-use crate::dictionary::{DamageMark, SYSTEM_SPACE};
-use crate::error::{EngineError, EngineResult};
 use crate::rollback::Rollback;
 use crate::shared::Shared;
 use crate::tables::{TableEntry, TableState, Tables, missing_text, name_path, strange_text};
 use buffer::{BufferPool, FileFault, NeededPage, StorageError, space_path};
 use dictionary::TableName;
+use dictionary_store::{DamageMark, SYSTEM_SPACE};
+use engine_error::{EngineError, EngineResult};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;

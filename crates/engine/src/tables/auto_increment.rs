@@ -2,8 +2,8 @@
 //! A value handed out never comes back (I8): the counter never goes down but by ALTER or TRUNCATE, and a limit above it is
 //! stored in the dictionary before values below the limit are handed out.
 
-use crate::error::{EngineError, EngineResult};
 use dictionary::{AutoIncrementRange, AutoIncrementRequest};
+use engine_error::{EngineError, EngineResult};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,9 +1,9 @@
 //! Durable limits of AUTO_INCREMENT counters, and hidden row ids. See rule A1 in README.md.
 
 use super::{Table, TableEntry, Tables};
-use crate::error::{EngineError, EngineResult};
 use btree::{Cursor, CursorRange, Direction, Taken};
 use dictionary::TableDefinition;
+use engine_error::{EngineError, EngineResult};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Values that one write of the limit covers: after a crash at most so many are skipped.

@@ -2,7 +2,7 @@
 //! to K3 in README.md.
 
 use super::{Index, Table, Tables};
-use crate::error::EngineResult;
+use engine_error::EngineResult;
 use std::sync::atomic::{AtomicU8, Ordering};
 use values::key::{KeyError, KeyLayout, KeyPart, successor};
 

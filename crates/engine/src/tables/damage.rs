@@ -4,8 +4,8 @@
 //! over later starts too, until it is dropped or its file has every page with the LSN that the notes ask for.
 
 use super::{TableState, Tables};
-use crate::dictionary::DamageMark;
-use crate::error::{EngineError, EngineResult};
+use dictionary_store::DamageMark;
+use engine_error::{EngineError, EngineResult};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

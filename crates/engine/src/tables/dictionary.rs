@@ -6,8 +6,8 @@
 //! with a second chance). Lock order: the maps, then an entry, or the ring; never an entry and the ring.
 
 use super::{OpenIndex, Table, TableEntry, Tables};
-use crate::error::EngineResult;
 use dictionary::SchemaDefinition;
+use engine_error::EngineResult;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};

@@ -2,9 +2,9 @@
 //! and O5 in README.md). What is wrong with a file closes its table and no other, and is told in the error log once.
 
 use super::{Table, TableState, Tables};
-use crate::error::EngineResult;
 use buffer::{FileFault, StorageError, space_path};
 use dictionary::TableName;
+use engine_error::EngineResult;
 use std::path::Path;
 use stdx::sync::lock;
 

@@ -1,8 +1,8 @@
 //! What tables may be called. Their files are called by the numbers of their spaces ([`buffer::space_path`]), so a name is never in the
 //! way of a file; but one that MySQL could call no file by is refused as MySQL refuses it (rule D6 in README.md).
 
-use crate::error::{EngineError, EngineResult, FailedRename};
 use dictionary::TableName;
+use engine_error::{EngineError, EngineResult, FailedRename};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

@@ -2,9 +2,9 @@
 
 use super::Table;
 use super::cut_keys::KeyRoom;
-use crate::error::{EngineError, EngineResult};
 use btree::Tree;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
+use engine_error::{EngineError, EngineResult};
 use entry::SECONDARY_HEADER_BYTES;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,6 +1,6 @@
 //! What an open table keeps of its statistics. Main types: [`Distribution`], [`KeptStatistics`]. `statistics.rs` fills them.
 
-use crate::dictionary::StoredStatistics;
+use dictionary_store::StoredStatistics;
 use std::sync::Arc;
 
 /// What a planner asks for of a table's statistics: no sizes of secondary indexes, for which each would be looked at.

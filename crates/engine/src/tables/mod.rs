@@ -26,13 +26,13 @@ pub(crate) use state::TableState;
 pub use table::Table;
 pub(crate) use table_entry::TableEntry;
 
-use crate::dictionary::{DICTIONARY_INDEX, DictionaryStore};
-use crate::error::{EngineError, EngineResult};
 use crate::shared::Shared;
 use ::dictionary::{SchemaDefinition, TableName};
 use btree::Tree;
 use buffer::BufferPool;
 use damage::ClosedSpaces;
+use dictionary_store::{DICTIONARY_INDEX, DictionaryStore};
+use engine_error::{EngineError, EngineResult};
 use std::sync::Arc;
 use stdx::ids::IndexId;
 

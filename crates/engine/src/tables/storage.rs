@@ -2,11 +2,11 @@
 //! and D2 in README.md).
 
 use super::{Table, Tables};
-use crate::dictionary::{Change, DictionaryStore, TableRecord, tree_count};
-use crate::error::{EngineError, EngineResult};
 use btree::Tree;
 use buffer::{StorageError, TABLES_DIRECTORY, space_path};
 use dictionary::TableDefinition;
+use dictionary_store::{Change, DictionaryStore, TableRecord, tree_count};
+use engine_error::{EngineError, EngineResult};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;

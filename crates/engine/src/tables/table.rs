@@ -4,10 +4,10 @@
 use super::auto_increment::AutoIncrement;
 use super::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
 use super::{Index, KeptStatistics, TableState, Tables};
-use crate::dictionary::{TableRecord, layout_of};
-use crate::error::{EngineError, EngineResult};
 use btree::{Tree, TreeId};
 use dictionary::TableDefinition;
+use dictionary_store::{TableRecord, layout_of};
+use engine_error::{EngineError, EngineResult};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId};

@@ -5,7 +5,7 @@
 //! table again finds it as it was. A table that anybody else holds is never packed: there is one [`Table`] for an entry at a time.
 
 use super::{Index, Table, TableState};
-use crate::dictionary::{LoadedTable, RecordHead, StoredStatistics, TableRecord};
+use dictionary_store::{LoadedTable, RecordHead, StoredStatistics, TableRecord};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{IndexId, SpaceId, TableId};

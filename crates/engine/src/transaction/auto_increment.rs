@@ -3,10 +3,10 @@
 
 use super::Transaction;
 use super::locking::Conflict;
-use crate::error::EngineResult;
 use crate::read::WaitPolicy;
 use crate::tables::{AutoIncrement, Table};
 use dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
+use engine_error::EngineResult;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use stdx::ids::IndexId;

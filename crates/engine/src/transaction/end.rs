@@ -1,9 +1,9 @@
 //! The end of a transaction: commit, rollback of all or part. See rules C1 to C4 in README.md.
 
 use super::{Mark, Transaction};
-use crate::dictionary::DICTIONARY_INDEX;
-use crate::error::EngineResult;
 use crate::tables::Table;
+use dictionary_store::DICTIONARY_INDEX;
+use engine_error::EngineResult;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
 

@@ -1,10 +1,10 @@
 //! Reading single rows in a transaction: as its snapshot sees them, or the newest with a lock.
 
 use super::{Conflict, Transaction};
-use crate::error::EngineResult;
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{KeyRange, ReadMode, RowBatch, ScanOptions, WaitPolicy};
 use crate::tables::{Index, Table};
+use engine_error::EngineResult;
 use entry::{Entry, EntryKind, StoredRow, parse_entry};
 use metrics::Counter;
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Row locks of a transaction: asking under a latch, waiting without one. See rules L1 to L6 in txn's README.
 
 use super::Transaction;
-use crate::error::{EngineError, EngineResult};
 use crate::options::{ForceRecovery, Isolation};
 use crate::read::{ReadMode, WaitPolicy};
 use crate::tables::Table;
+use engine_error::{EngineError, EngineResult};
 use entry::Entry;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -13,11 +13,11 @@ pub(crate) use locking::Conflict;
 
 pub use auto_increment::TableCounter;
 
-use crate::error::{EngineError, EngineResult};
 use crate::inner::EngineInner;
 use crate::options::{Isolation, TransactionOptions};
 use crate::read::{Reader, View};
 use crate::tables::Index;
+use engine_error::{EngineError, EngineResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;

@@ -1,7 +1,6 @@
 //! Scans of a transaction: consistent ones, and locking ones leaf by leaf. See [`crate::read::Scan`] for the interface.
 
 use super::{Conflict, Transaction};
-use crate::error::{EngineError, EngineResult};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{
     Filling, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, VisitRow, WaitPolicy, entry_key_matches,
@@ -9,6 +8,7 @@ use crate::read::{
 };
 use crate::tables::Table;
 use btree::Taken;
+use engine_error::{EngineError, EngineResult};
 use entry::{EntryKind, parse_entry};
 use metrics::Counter;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! Writing one index entry: lock, look, decide, change, log, remember. Main type: [`EntryChange`].
 //! Each write is one mini-transaction on one leaf; its undo record rides in the same redo group (rule W1 in README.md).
 
-use crate::error::{EngineError, EngineResult};
 use crate::inner::EngineInner;
 use crate::tables::{Index, Table};
 use crate::transaction::{Conflict, Transaction, WriteBuffers};
 use btree::{LeafEdit, Placed, Tree};
 use buffer::MiniTransaction;
+use engine_error::{EngineError, EngineResult};
 use entry::{
     DELETED, Entry, EntryKind, StoredRow, UndoAddress, clustered_header, parse_entry, secondary_header,
 };

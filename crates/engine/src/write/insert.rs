@@ -2,10 +2,10 @@
 //! The clustered entry is written first: its writer id locks the row, and so the row's secondary entries, which need no locks.
 
 use super::entry::{Action, EntryChange};
-use crate::error::{DuplicateKey, EngineError, EngineResult};
 use crate::read::WaitPolicy;
 use crate::tables::{Index, Table};
 use crate::transaction::{Conflict, Transaction};
+use engine_error::{DuplicateKey, EngineError, EngineResult};
 use entry::{Entry, StoredRow, append_clustered_key, parse_head};
 use std::borrow::Cow;
 use std::cell::RefCell;

@@ -2,9 +2,9 @@
 //! index are sorted and put into the tree leaf by leaf (`run.rs`). See rules B1 to B4 in README.md.
 
 use super::insert::RowWriter;
-use crate::error::{EngineError, EngineResult};
 use crate::tables::{Index, Table};
 use btree::SortedEntries;
+use engine_error::{EngineError, EngineResult};
 use entry::{UndoAddress, append_clustered_key, clustered_header, secondary_header};
 use undo::Writer;
 

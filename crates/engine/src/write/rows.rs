@@ -4,10 +4,10 @@
 use super::ValueWriter;
 use super::insert::RowWriter;
 use super::insert_many::batch_rows;
-use crate::error::EngineResult;
 use crate::lob::LobReference;
 use crate::tables::Table;
 use crate::transaction::Transaction;
+use engine_error::EngineResult;
 use metrics::Counter;
 use std::ops::Range;
 use std::sync::Arc;

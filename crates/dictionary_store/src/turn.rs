@@ -3,14 +3,14 @@
 //! rows, filling an index) goes on without it: metadata locks keep others off that table. Thread rules: any thread
 //! may wait; a kill ends the wait.
 
-use crate::error::{EngineError, EngineResult};
 use buffer::ReserveUse;
+use engine_error::{EngineError, EngineResult};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use txn::{KillFlag, Wake};
 
 /// Whose turn it is to change the dictionary.
 #[derive(Debug, Default)]
-pub(crate) struct DdlTurns {
+pub struct DdlTurns {
     is_taken: Mutex<bool>,
     changed: Condvar,
 }
@@ -18,7 +18,7 @@ pub(crate) struct DdlTurns {
 /// The right to change the dictionary; given back when dropped. Meanwhile no wait for a page is given up: a kill is
 /// looked for where nothing is half done.
 #[derive(Debug)]
-pub(crate) struct DdlTurn {
+pub struct DdlTurn {
     turns: Arc<DdlTurns>,
     _uninterrupted: env::blocking::Uninterrupted,
     /// Definitions change and small files are made on a full disk too: whoever wants room starts with DROP or TRUNCATE.

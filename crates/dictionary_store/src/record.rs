@@ -9,29 +9,34 @@ const HAS_STORE_ID: u16 = 1 << 15;
 
 /// A table as it stands in the dictionary.
 #[derive(Clone, Debug)]
-pub(crate) struct TableRecord {
-    pub(crate) definition: TableDefinition,
-    pub(crate) space: SpaceId,
+pub struct TableRecord {
+    /// What SQL says of it.
+    pub definition: TableDefinition,
+    /// The space of its file.
+    pub space: SpaceId,
     /// As the header of the space's file has it; 0 for tables from before there were such ids.
-    pub(crate) store_id: u64,
+    pub store_id: u64,
     /// Index ids and root pages in the order of `Table::indexes`; then, if the table may have long values, those of its LOB tree.
-    pub(crate) roots: Vec<(IndexId, PageNumber)>,
+    pub roots: Vec<(IndexId, PageNumber)>,
 }
 
 /// What of a table's entry stands before its definition.
-pub(crate) struct RecordHead {
-    pub(crate) space: SpaceId,
-    pub(crate) store_id: u64,
-    pub(crate) roots: Vec<(IndexId, PageNumber)>,
+pub struct RecordHead {
+    /// The space of its file.
+    pub space: SpaceId,
+    /// As in [`TableRecord`].
+    pub store_id: u64,
+    /// As in [`TableRecord`].
+    pub roots: Vec<(IndexId, PageNumber)>,
 }
 
 /// The layout of a table's rows.
-pub(crate) fn layout_of(definition: &TableDefinition) -> RowLayout {
+pub fn layout_of(definition: &TableDefinition) -> RowLayout {
     RowLayout::new(definition.columns.iter().map(|column| (&column.column_type, column.nullable)))
 }
 
 /// How many trees a table has: its indexes, the hidden clustered one, and one for long values if rows may have any.
-pub(crate) fn tree_count(definition: &TableDefinition) -> usize {
+pub fn tree_count(definition: &TableDefinition) -> usize {
     let hidden = usize::from(definition.primary_key().is_none());
     let layout = layout_of(definition);
     // A row whose fixed part does not fit its entry stands outside itself.
@@ -41,7 +46,7 @@ pub(crate) fn tree_count(definition: &TableDefinition) -> usize {
 
 impl RecordHead {
     /// Gives the definition's bytes too.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<(RecordHead, &[u8])> {
+    pub fn decode(bytes: &[u8]) -> Option<(RecordHead, &[u8])> {
         let (space, rest) = bytes.split_first_chunk::<4>()?;
         let (count, mut rest) = rest.split_first_chunk::<2>()?;
         let count = u16::from_le_bytes(*count);
@@ -62,7 +67,8 @@ impl RecordHead {
 }
 
 impl TableRecord {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// The bytes of its entry.
+    pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         out.extend_from_slice(&self.space.0.to_le_bytes());
         out.extend_from_slice(&(self.roots.len() as u16 | HAS_STORE_ID).to_le_bytes());
@@ -75,7 +81,8 @@ impl TableRecord {
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Option<TableRecord> {
+    /// None if they make no sense.
+    pub fn decode(bytes: &[u8]) -> Option<TableRecord> {
         let (RecordHead { space, store_id, roots }, rest) = RecordHead::decode(bytes)?;
         let definition = dictionary::decode_table(rest).ok()?;
         (roots.len() == tree_count(&definition)).then_some(TableRecord { definition, space, store_id, roots })

@@ -8,17 +8,18 @@ const COLUMNS_MAX: u64 = 1 << 13;
 
 /// What ANALYZE found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct StoredStatistics {
+pub struct StoredStatistics {
     /// Rows then.
-    pub(crate) rows: u64,
+    pub rows: u64,
     /// Per index and number of parts: distinct values then.
-    pub(crate) distinct: Vec<(IndexId, Vec<u64>)>,
+    pub distinct: Vec<(IndexId, Vec<u64>)>,
     /// Distinct values of each column then; empty if the columns are others now.
-    pub(crate) column_values: Vec<u64>,
+    pub column_values: Vec<u64>,
 }
 
 impl StoredStatistics {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// The bytes of their entry.
+    pub fn encode(&self) -> Vec<u8> {
         let mut out = Vec::new();
         put_varint(&mut out, self.rows);
         put_varint(&mut out, self.distinct.len() as u64);
@@ -32,7 +33,8 @@ impl StoredStatistics {
         out
     }
 
-    pub(crate) fn decode(mut bytes: &[u8]) -> Option<StoredStatistics> {
+    /// None if they make no sense.
+    pub fn decode(mut bytes: &[u8]) -> Option<StoredStatistics> {
         let rows = take_varint(&mut bytes)?;
         let mut distinct = Vec::new();
         for _ in 0..take_varint(&mut bytes)?.min(1000) {

@@ -2,6 +2,8 @@
 //! Client mistakes (duplicate key, missing table), conflicts (deadlock, time-out) and environment faults
 //! (I/O, full disk, corruption) are variants; [`EngineError::into_sql`] gives the error a client sees.
 
+#![forbid(unsafe_code)]
+
 use buffer::StorageError;
 use dictionary::TableName;
 use env::DiskErrorKind;

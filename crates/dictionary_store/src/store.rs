@@ -12,16 +12,16 @@
 //! | 6, space (4 bytes, big-endian) | nothing: an ALTER may have left pages in the space that belong to no index |
 //! | 7, space (4 bytes, big-endian) | nothing: a file of the space that no table has is a leftover of ours, and may be removed |
 //! | 8, space and page (4 bytes each, big-endian) | LSN that the page must have, u64; why recovery has passed over its changes, text |
-//! | 9, table id | nothing: keys of the table's indexes may have been cut (rule K2 in README.md) |
+//! | 9, table id | nothing: keys of the table's indexes may have been cut (rule K2 in the engine's README) |
 //!
 //! Entries of kinds 1, 2 and 5 may be long: each stands in parts of 5,000 bytes, whose keys end with the part's number (2 bytes,
 //! big-endian).
 
-use super::{DamageMark, StoredStatistics, TableRecord};
-use crate::error::{EngineError, EngineResult};
+use crate::{DamageMark, StoredStatistics, TableRecord};
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
 use dictionary::{SchemaDefinition, TableName};
+use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use std::ops::Bound;
 use std::sync::Arc;
@@ -43,55 +43,65 @@ type VisitEntry<'a> = dyn FnMut(&[u8], &[u8]) -> EngineResult<()> + 'a;
 
 /// The dictionary tree.
 #[derive(Debug)]
-pub(crate) struct DictionaryStore {
-    pub(crate) tree: Arc<Tree>,
+pub struct DictionaryStore {
+    /// The tree.
+    pub tree: Arc<Tree>,
 }
 
 /// A table that a start has found, with what the dictionary knows of it besides.
 #[derive(Debug)]
-pub(crate) struct LoadedTable {
-    pub(crate) id: TableId,
-    pub(crate) name: TableName,
-    pub(crate) space: SpaceId,
-    pub(crate) store_id: u64,
+pub struct LoadedTable {
+    /// Its id.
+    pub id: TableId,
+    /// Its name.
+    pub name: TableName,
+    /// The space of its file.
+    pub space: SpaceId,
+    /// As the header of the file has it.
+    pub store_id: u64,
     /// All of it, as [`TableRecord::encode`] writes it: it can be decoded.
-    pub(crate) record: Vec<u8>,
-    pub(crate) next_auto_increment: u64,
-    pub(crate) statistics: Option<StoredStatistics>,
+    pub record: Vec<u8>,
+    /// The AUTO_INCREMENT value that comes next.
+    pub next_auto_increment: u64,
+    /// What is known of its keys.
+    pub statistics: Option<StoredStatistics>,
     /// Keys of its indexes may have been cut.
-    pub(crate) cut_keys: bool,
+    pub cut_keys: bool,
 }
 
 /// Everything that is committed in the dictionary.
 #[derive(Debug, Default)]
-pub(crate) struct Contents {
-    pub(crate) schemas: Vec<SchemaDefinition>,
+pub struct Contents {
+    /// Databases.
+    pub schemas: Vec<SchemaDefinition>,
     /// By id.
-    pub(crate) tables: Vec<LoadedTable>,
+    pub tables: Vec<LoadedTable>,
     /// Spaces in which an ALTER was at work.
-    pub(crate) unfinished: Vec<SpaceId>,
+    pub unfinished: Vec<SpaceId>,
     /// Spaces that were being made or dropped.
-    pub(crate) leftovers: Vec<SpaceId>,
+    pub leftovers: Vec<SpaceId>,
     /// What the files of closed tables lack.
-    pub(crate) damage: Vec<DamageMark>,
+    pub damage: Vec<DamageMark>,
 }
 
 impl DictionaryStore {
-    pub(crate) fn schema_key(name: &str) -> Vec<u8> {
+    /// The key of a database.
+    pub fn schema_key(name: &str) -> Vec<u8> {
         [&[SCHEMA], name.as_bytes()].concat()
     }
 
-    pub(crate) fn table_key(id: TableId) -> Vec<u8> {
+    /// The key of a table.
+    pub fn table_key(id: TableId) -> Vec<u8> {
         [&[TABLE][..], &id.0.to_be_bytes()].concat()
     }
 
     /// Below the number there, AUTO_INCREMENT values may have been handed out.
-    pub(crate) fn auto_increment_key(id: TableId) -> Vec<u8> {
+    pub fn auto_increment_key(id: TableId) -> Vec<u8> {
         [&[AUTO_INCREMENT][..], &id.0.to_be_bytes()].concat()
     }
 
     /// Takes `count` ids of that kind ("table", "index", "space") for good.
-    pub(crate) fn take_ids(&self, pool: &BufferPool, kind: &str, count: u64) -> EngineResult<u64> {
+    pub fn take_ids(&self, pool: &BufferPool, kind: &str, count: u64) -> EngineResult<u64> {
         let key = [&[IDS], kind.as_bytes()].concat();
         let first = self.get_number(pool, &key)?.unwrap_or(FIRST_ID);
         self.put_now(pool, &key, &(first + count).to_le_bytes())?;
@@ -99,33 +109,29 @@ impl DictionaryStore {
     }
 
     /// The first transaction id that may not have been given before.
-    pub(crate) fn id_limit(&self, pool: &BufferPool) -> EngineResult<TransactionId> {
+    pub fn id_limit(&self, pool: &BufferPool) -> EngineResult<TransactionId> {
         let key = [&[IDS], &b"transaction"[..]].concat();
         Ok(TransactionId(self.get_number(pool, &key)?.unwrap_or(1)))
     }
 
-    pub(crate) fn put_id_limit(&self, pool: &BufferPool, limit: TransactionId) -> EngineResult<()> {
+    /// Raises that limit.
+    pub fn put_id_limit(&self, pool: &BufferPool, limit: TransactionId) -> EngineResult<()> {
         let key = [&[IDS], &b"transaction"[..]].concat();
         self.put_now(pool, &key, &limit.0.to_le_bytes()).map(|_| ())
     }
 
     /// Stores that AUTO_INCREMENT values below `limit` may have been handed out.
-    pub(crate) fn put_auto_increment(
-        &self,
-        pool: &BufferPool,
-        table: TableId,
-        limit: u64,
-    ) -> EngineResult<Lsn> {
+    pub fn put_auto_increment(&self, pool: &BufferPool, table: TableId, limit: u64) -> EngineResult<Lsn> {
         self.put_now(pool, &DictionaryStore::auto_increment_key(table), &limit.to_le_bytes())
     }
 
     /// What is known of the keys of a table's indexes.
-    pub(crate) fn statistics_key(table: TableId) -> Vec<u8> {
+    pub fn statistics_key(table: TableId) -> Vec<u8> {
         [&[STATISTICS][..], &table.0.to_be_bytes()].concat()
     }
 
     /// Removes what is kept about a table beside its definition. After a drop; a crash before it leaves a few bytes.
-    pub(crate) fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
+    pub fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
         self.tree.remove(pool, &DictionaryStore::auto_increment_key(table))?;
         self.tree.remove(pool, &cut_keys_key(table))?;
         let key = DictionaryStore::statistics_key(table);
@@ -138,46 +144,46 @@ impl DictionaryStore {
     }
 
     /// Notes that keys of a table's indexes may have been cut.
-    pub(crate) fn put_cut_keys(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
+    pub fn put_cut_keys(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
         self.put_now(pool, &cut_keys_key(table), &[]).map(|_| ())
     }
 
     /// Whether that is noted.
-    pub(crate) fn has_cut_keys(&self, pool: &BufferPool, table: TableId) -> EngineResult<bool> {
+    pub fn has_cut_keys(&self, pool: &BufferPool, table: TableId) -> EngineResult<bool> {
         Ok(self.tree.get(pool, &cut_keys_key(table), |_| ())?.is_some())
     }
 
     /// Notes that an index is about to be built or freed in a space: after a crash its pages are accounted for.
-    pub(crate) fn put_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+    pub fn put_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
         self.put_now(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat(), &[]).map(|_| ())
     }
 
     /// Takes that note back.
-    pub(crate) fn remove_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+    pub fn remove_unfinished(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
         self.tree.remove(pool, &[&[UNFINISHED][..], &space.0.to_be_bytes()].concat())?;
         Ok(())
     }
 
     /// Notes that a space is about to be made or dropped: if a start finds its file and no table for it, the file is ours
     /// to remove. Must be in the log before the file is made, and before the commit that drops its table.
-    pub(crate) fn put_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+    pub fn put_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
         self.put_now(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat(), &[]).map(|_| ())
     }
 
     /// Takes that note back: the table is committed, or the file is gone.
-    pub(crate) fn remove_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+    pub fn remove_leftover(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
         self.tree.remove(pool, &[&[LEFTOVER][..], &space.0.to_be_bytes()].concat())?;
         Ok(())
     }
 
     /// Notes what a file lacks: its table is closed until the file has it.
-    pub(crate) fn put_damage(&self, pool: &BufferPool, mark: &DamageMark) -> EngineResult<Lsn> {
+    pub fn put_damage(&self, pool: &BufferPool, mark: &DamageMark) -> EngineResult<Lsn> {
         let content = [&mark.needed.0.to_le_bytes()[..], mark.reason.as_bytes()].concat();
         self.put_now(pool, &damage_key(mark.page), &content)
     }
 
     /// Takes all such notes of a space back.
-    pub(crate) fn forget_damage(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
+    pub fn forget_damage(&self, pool: &BufferPool, space: SpaceId) -> EngineResult<()> {
         let first = damage_key(PageId { space, number: PageNumber(0) });
         let last = damage_key(PageId { space, number: PageNumber(u32::MAX) });
         let range = CursorRange { lower: Bound::Included(first), upper: Bound::Included(last) };
@@ -188,7 +194,7 @@ impl DictionaryStore {
     }
 
     /// Reads the whole dictionary. At start, when every entry is committed.
-    pub(crate) fn load(&self, pool: &BufferPool) -> EngineResult<Contents> {
+    pub fn load(&self, pool: &BufferPool) -> EngineResult<Contents> {
         let mut contents = Contents::default();
         let mut whole: Option<(Vec<u8>, Vec<u8>)> = None;
         self.visit(pool, CursorRange::all(), &mut |key, value| {
@@ -267,12 +273,12 @@ const FIRST_ID: u64 = 16;
 const PART_BYTES: usize = 5000;
 
 /// The key of a part of an entry that may be long.
-pub(crate) fn part_key(key: &[u8], part: u16) -> Vec<u8> {
+pub fn part_key(key: &[u8], part: u16) -> Vec<u8> {
     [key, &part.to_be_bytes()].concat()
 }
 
 /// The parts of an entry that may be long; one at least. None if there are too many.
-pub(crate) fn parts_of<'a>(key: &[u8], bytes: &'a [u8]) -> Option<Vec<(Vec<u8>, &'a [u8])>> {
+pub fn parts_of<'a>(key: &[u8], bytes: &'a [u8]) -> Option<Vec<(Vec<u8>, &'a [u8])>> {
     let count = u16::try_from(bytes.len().div_ceil(PART_BYTES).max(1)).ok()?;
     let part = |part: u16| {
         let start = usize::from(part) * PART_BYTES;
@@ -282,7 +288,7 @@ pub(crate) fn parts_of<'a>(key: &[u8], bytes: &'a [u8]) -> Option<Vec<(Vec<u8>, 
 }
 
 /// Whether an entry may be long: then it stands in parts.
-pub(crate) fn has_parts(key: &[u8]) -> bool {
+pub fn has_parts(key: &[u8]) -> bool {
     matches!(key.first(), Some(&(SCHEMA | TABLE | STATISTICS)))
 }
 

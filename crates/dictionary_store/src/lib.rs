@@ -1,0 +1,25 @@
+//! The data dictionary on disk, and the turn to change it. Main types: [`DictionaryStore`], [`TableRecord`], [`DdlTurns`]. As sessions
+//! see it, it is in the engine's `tables`. The engine's README has its rules.
+
+#![forbid(unsafe_code)]
+
+mod change;
+mod damage_mark;
+mod record;
+mod statistics;
+mod store;
+mod turn;
+
+pub use change::Change;
+pub use damage_mark::DamageMark;
+pub use record::{RecordHead, TableRecord, layout_of, tree_count};
+pub use statistics::StoredStatistics;
+pub use store::{Contents, DictionaryStore, LoadedTable, has_parts, part_key, parts_of};
+pub use turn::{DdlTurn, DdlTurns};
+
+use stdx::ids::{IndexId, SpaceId};
+
+/// The tablespace of dictionary and undo tree.
+pub const SYSTEM_SPACE: SpaceId = SpaceId(0);
+/// The index that the dictionary is.
+pub const DICTIONARY_INDEX: IndexId = IndexId(1);
