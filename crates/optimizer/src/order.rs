@@ -166,9 +166,16 @@ fn ordered_starts(
         // Rows of a whole table in another order than that of its keys come from everywhere.
         whole.retain(|one| goal.rows_wanted.is_some() || one.path.index == 0 || one.path.covering);
         candidates.extend(whole);
+        let mut by_range = Vec::new();
         for mut candidate in candidates {
-            if !put_in_order(optimizer, table, &mut candidate, goal, conditions, constant) {
+            // A range of an index has no more to read than the whole of it, nor more to lock.
+            if by_range.contains(&candidate.path.index)
+                || !put_in_order(optimizer, table, &mut candidate, goal, conditions, constant)
+            {
                 continue;
+            }
+            if candidate.path.union.is_empty() {
+                by_range.push(candidate.path.index);
             }
             let mut steps = before.clone();
             steps.rows = search.first_rows(number, &candidate, constant_rows, rows.count);
