@@ -310,8 +310,10 @@ pub enum RowLock {
     None,
     /// FOR SHARE.
     Shared(engine::WaitPolicy),
-    /// FOR UPDATE, and what UPDATE and DELETE do.
+    /// FOR UPDATE.
     Exclusive(engine::WaitPolicy),
+    /// What UPDATE and DELETE do: as FOR UPDATE, and the row behind a range of a secondary index is locked too, as MySQL does.
+    Change,
 }
 
 /// Reading a base table.

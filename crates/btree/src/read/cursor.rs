@@ -36,7 +36,8 @@ pub struct CursorRange {
 pub enum Taken {
     /// All entries shown.
     All,
-    /// The first so many entries shown; the walk goes on behind them.
+    /// The first so many entries shown; the walk goes on behind them. If these are all, it leaves the leaf, but for
+    /// [`Cursor::showing_empty`]: then the rest of the leaf is shown once more.
     First(usize),
 }
 
@@ -49,6 +50,8 @@ pub struct Cursor {
     /// Where the next leaf was seen, 0 for unknown.
     finger: PageNumber,
     done: bool,
+    /// Leaves without entries in the range are shown too.
+    shows_empty: bool,
 }
 
 /// The entries of one leaf that lie in the range, under the leaf's shared latch.
@@ -70,7 +73,12 @@ impl CursorRange {
 impl Cursor {
     /// A walk from the beginning (backward: the end) of the range.
     pub fn new(range: CursorRange, direction: Direction) -> Self {
-        Self { rest: range, direction, finger: PageNumber(0), done: false }
+        Self { rest: range, direction, finger: PageNumber(0), done: false, shows_empty: false }
+    }
+
+    /// The same walk for who wants to see where entries of the range would stand: leaves without any are shown too.
+    pub fn showing_empty(self) -> Self {
+        Self { shows_empty: true, ..self }
     }
 
     /// Whether the walk has reached the end of its range.
@@ -78,7 +86,7 @@ impl Cursor {
         self.done
     }
 
-    /// Shows the next leaf with entries in the range to `visit`, which returns how many it took and anything else.
+    /// Shows the next leaf with entries in the range (any leaf of it with [`Cursor::showing_empty`]) to `visit`, which returns how many it took and anything else.
     /// `None` at the end. `visit` must not block and must not touch pages other than through the view.
     pub fn next_leaf<R>(
         &mut self,
@@ -101,7 +109,7 @@ impl Cursor {
             let corrupt = |error| StorageError::corrupt(id, error);
             let node = NodeRef::new(&page).map_err(corrupt)?;
             let slots = self.slots_of(&node).map_err(corrupt)?;
-            if slots.is_empty() {
+            if slots.is_empty() && !self.shows_empty {
                 self.leave(&node).map_err(corrupt)?;
                 continue;
             }
@@ -218,7 +226,7 @@ impl Cursor {
     fn advance(&mut self, id: PageId, view: &LeafView<'_>, taken: Taken) -> Result<(), CorruptPage> {
         let shown = view.len();
         let count = match taken {
-            Taken::First(count) if count < shown => count,
+            Taken::First(count) if count < shown || self.shows_empty => count,
             _ => return self.leave(&view.node),
         };
         self.finger = id.number;
@@ -287,7 +295,7 @@ impl<'a> LeafView<'a> {
         self.slots.len()
     }
 
-    /// Whether there are none: a cursor shows no such leaf.
+    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
@@ -340,5 +348,45 @@ impl<'a> LeafView<'a> {
     /// Appends the whole key of the entry at place `at`.
     pub fn key_into(&self, at: usize, key: &mut Vec<u8>) -> Result<(), StorageError> {
         self.node.key_into(self.slot(at), key).map_err(|error| StorageError::corrupt(self.id, error))
+    }
+
+    /// The keys, in their order, that a walk has passed with the first `taken` entries: from behind the entry before them to the last of
+    /// these, or up to the entry behind all that are in the range if it goes up and has taken `All`, or goes down. A fence of
+    /// the leaf stands for an entry in another one. Appends the first key to `from` and the key behind the last to `to`;
+    /// false: there is no end.
+    pub fn stretch(&self, taken: Taken, from: &mut Vec<u8>, to: &mut Vec<u8>) -> Result<bool, StorageError> {
+        let taken = match taken {
+            Taken::First(count) => Some(count),
+            Taken::All => None,
+        };
+        let mut stretch = || -> Result<bool, CorruptPage> {
+            let (first, end) = match self.direction {
+                Direction::Forward => (self.slots.start, taken.map(|count| self.slots.start + count)),
+                Direction::Backward => (self.slots.end - taken.unwrap_or(self.len()), None),
+            };
+            match first.checked_sub(1) {
+                None => from.extend_from_slice(self.node.lower_fence()?),
+                Some(before) => {
+                    self.node.key_into(before, from)?;
+                    from.push(0);
+                }
+            }
+            match end {
+                Some(end) => match end.checked_sub(1) {
+                    None => to.extend_from_slice(from),
+                    Some(last) => {
+                        self.node.key_into(last, to)?;
+                        to.push(0);
+                    }
+                },
+                None if self.slots.end < self.node.count() => self.node.key_into(self.slots.end, to)?,
+                None => match self.node.upper_fence()? {
+                    Fence::Key(fence) => to.extend_from_slice(fence),
+                    Fence::Infinite => return Ok(false),
+                },
+            }
+            Ok(true)
+        };
+        stretch().map_err(|error| StorageError::corrupt(self.id, error))
     }
 }

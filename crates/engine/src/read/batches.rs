@@ -6,7 +6,7 @@ use super::filling::Filling;
 use super::{Candidate, ConsistentReads, RowBatch, Scan, View};
 use crate::lob::Wanted;
 use crate::tables::{Index, Table};
-use btree::Taken;
+use btree::{LeafView, Taken};
 use engine_error::{EngineError, EngineResult};
 use entry::{EntryKind, parse_entry, parse_head};
 use values::row::ColumnSet;
@@ -244,12 +244,14 @@ impl ConsistentReads {
         result.transpose()
     }
 
-    /// Copies the keys of entries of the next secondary leaf that may be rows now: not those with a committed delete mark.
+    /// Copies the keys of entries of the next secondary leaf that may be rows now: not those with a committed delete mark. `close` is told,
+    /// under the leaf's latch, which entries were looked at, and how many of them are such.
     pub(crate) fn newest_candidates(
         &self,
         scan: &mut Scan,
         index: &Index,
         rows_max: usize,
+        close: &mut dyn FnMut(&LeafView<'_>, Taken, usize) -> EngineResult<()>,
     ) -> EngineResult<Option<Vec<Candidate>>> {
         let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
             let mut candidates = Vec::new();
@@ -269,7 +271,10 @@ impl ConsistentReads {
                 Ok(())
             };
             let done = run();
-            (Taken::First(taken), done.map(|()| candidates))
+            let is_all = taken == leaf.len() && candidates.len() < rows_max;
+            let taken = if is_all { Taken::All } else { Taken::First(taken) };
+            let closed = close(leaf, taken, candidates.len());
+            (taken, done.and(closed).map(|()| candidates))
         })?;
         result.transpose()
     }

@@ -4,6 +4,7 @@
 mod batches;
 mod count;
 mod filling;
+mod gap;
 mod reader;
 mod row;
 mod scan;
@@ -11,6 +12,7 @@ mod visit;
 
 pub(crate) use batches::{entry_key_matches, push_row};
 pub(crate) use filling::Filling;
+pub(crate) use gap::Gap;
 pub use reader::Reader;
 pub(crate) use row::View;
 pub(crate) use scan::Candidate;

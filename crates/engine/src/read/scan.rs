@@ -67,6 +67,8 @@ pub struct ScanOptions {
     /// True: rows come in the layout of the index ([`crate::Index::row_layout`]) without a visit to the clustered index
     /// where visibility allows. False: rows come in the layout of the table. No difference for index 0.
     pub covering: bool,
+    /// A locking read locks the row behind a range of a secondary index too.
+    pub locks_row_beyond: bool,
     /// Columns of the table that the caller looks at: of others, rows may have a reference in the place of a long value.
     pub columns: ColumnSet,
 }
@@ -105,6 +107,8 @@ pub struct Scan {
     pub(crate) pending: std::vec::IntoIter<Candidate>,
     /// The clustered key whose lock was waited for, if the scan goes on there.
     pub(crate) awaited: Option<Vec<u8>>,
+    /// What lies behind the range has been looked at.
+    is_beyond: bool,
 }
 
 impl Scan {
@@ -112,12 +116,47 @@ impl Scan {
     pub(crate) fn new(table: &Arc<Table>, options: ScanOptions) -> Scan {
         let range = CursorRange { lower: options.range.lower.clone(), upper: options.range.upper.clone() };
         let cursor = Cursor::new(range, tree_direction(options.direction));
-        Scan { table: table.clone(), options, cursor, pending: Vec::new().into_iter(), awaited: None }
+        // A locking read keeps gaps closed where it finds nothing.
+        let cursor = if options.mode == ReadMode::Consistent { cursor } else { cursor.showing_empty() };
+        Scan {
+            table: table.clone(),
+            options,
+            cursor,
+            pending: Vec::new().into_iter(),
+            awaited: None,
+            is_beyond: false,
+        }
     }
 
     /// The table being scanned.
     pub fn table(&self) -> &Arc<Table> {
         &self.table
+    }
+
+    /// A scan of what lies behind the range, given once to who closes gaps and has come to its end; None where MySQL does not look there:
+    /// walking up it knows the range's end in the clustered index, and that of a single key; down it never does.
+    pub(crate) fn beyond(&mut self) -> Option<Scan> {
+        let (lower, upper) = (&self.options.range.lower, &self.options.range.upper);
+        let range = match (self.options.direction, lower, upper) {
+            (Direction::Backward, Bound::Included(lower) | Bound::Excluded(lower), _) => {
+                KeyRange { lower: Bound::Unbounded, upper: KeyRange::before(lower) }
+            }
+            (Direction::Forward, Bound::Included(key), _) if *upper == KeyRange::after_prefix(key) => {
+                return None;
+            }
+            (Direction::Forward, _, Bound::Included(upper) | Bound::Excluded(upper))
+                if self.options.locks_row_beyond && self.options.index != 0 =>
+            {
+                KeyRange { lower: KeyRange::at_or_after(upper), upper: Bound::Unbounded }
+            }
+            _ => return None,
+        };
+        if std::mem::replace(&mut self.is_beyond, true) {
+            return None;
+        }
+        let mut beyond = Scan::new(&self.table, ScanOptions { range, ..self.options.clone() });
+        beyond.is_beyond = true;
+        Some(beyond)
     }
 
     /// Whether a row lies before the one whose lock was waited for: it was inserted meanwhile. Forgets that one where it is reached.
@@ -155,6 +194,15 @@ impl KeyRange {
                 Bound::Excluded(upper) | Bound::Included(upper),
             ) => lower >= upper,
             _ => false,
+        }
+    }
+
+    /// Whether no key above one, which is in the range, can be in it too.
+    pub(crate) fn ends_at(&self, key: &[u8]) -> bool {
+        match &self.upper {
+            Bound::Unbounded => false,
+            Bound::Included(upper) => upper == key,
+            Bound::Excluded(upper) => successor(key).is_some_and(|next| next == *upper),
         }
     }
 
@@ -218,6 +266,7 @@ impl Default for ScanOptions {
             direction: Direction::Forward,
             mode: ReadMode::Consistent,
             covering: false,
+            locks_row_beyond: false,
             columns: ColumnSet::All,
         }
     }

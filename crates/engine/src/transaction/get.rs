@@ -54,10 +54,10 @@ impl Transaction {
                     .map(|row| row.is_some())
             }
             ReadMode::Shared(policy) => {
-                self.get_locked_columns(table, key, LockMode::SHARED_RECORD, policy, wanted, found)
+                self.get_or_close(table, key, LockMode::SHARED_RECORD, policy, wanted, found)
             }
             ReadMode::Exclusive(policy) => {
-                self.get_locked_columns(table, key, LockMode::EXCLUSIVE_RECORD, policy, wanted, found)
+                self.get_or_close(table, key, LockMode::EXCLUSIVE_RECORD, policy, wanted, found)
             }
         }?;
         Counter::RowsRead.add(u64::from(is_found));
@@ -83,6 +83,28 @@ impl Transaction {
         }
         found(batch.row(0));
         Ok(true)
+    }
+
+    /// Locks a clustered row and shows it; where there is none, the gap in which it would stand is kept closed.
+    fn get_or_close(
+        &self,
+        table: &Table,
+        key: &[u8],
+        mode: LockMode,
+        policy: WaitPolicy,
+        wanted: &ColumnSet,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> EngineResult<bool> {
+        loop {
+            if self.get_locked_columns(table, key, mode, policy, wanted, found)? {
+                return Ok(true);
+            }
+            // It may be there and left out.
+            let may_be_there = policy == WaitPolicy::SkipLocked || self.engine.shared.is_forced();
+            if self.close_gap_at(table.clustered(), key)? || may_be_there {
+                return Ok(false);
+            }
+        }
     }
 
     /// Locks a clustered row and shows its newest state, with those of its long values that are wanted. False if there is none.

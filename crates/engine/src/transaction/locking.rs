@@ -2,10 +2,12 @@
 
 use super::Transaction;
 use crate::options::{ForceRecovery, Isolation};
-use crate::read::{ReadMode, WaitPolicy};
-use crate::tables::Table;
+use crate::read::{Direction, Gap, KeyRange, ReadMode, WaitPolicy};
+use crate::tables::{Index, Table};
+use btree::{Cursor, CursorRange, Taken};
 use engine_error::{EngineError, EngineResult};
-use entry::Entry;
+use entry::{Entry, parse_head};
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, TransactionId};
@@ -120,6 +122,46 @@ impl Transaction {
                 return Ok(conflict);
             }
         }
+    }
+
+    /// Keeps others from inserting where a locking read has looked, to this transaction's end; not at READ COMMITTED and below. Called
+    /// under the latch of the leaf.
+    pub(crate) fn close_gap(
+        &self,
+        index: &Index,
+        seen: impl FnOnce() -> EngineResult<Gap>,
+    ) -> EngineResult<()> {
+        if self.closes_gaps() {
+            let gap = seen()?;
+            self.engine.system.locks.close_gap(&self.owner(), index.id(), &gap.from, gap.to.as_deref());
+        }
+        Ok(())
+    }
+
+    /// As `close_gap`, for a look at one key that has found no row. False if there is one now: look again.
+    pub(crate) fn close_gap_at(&self, index: &Index, key: &[u8]) -> EngineResult<bool> {
+        if !self.closes_gaps() {
+            return Ok(true);
+        }
+        let bound = || Bound::Included(key.to_vec());
+        let range = CursorRange { lower: bound(), upper: bound() };
+        let mut cursor = Cursor::new(range, btree::Direction::Forward).showing_empty();
+        let is_closed = cursor.next_leaf(&index.tree, &self.engine.pool, |leaf| {
+            let close = || {
+                if !leaf.is_empty() {
+                    let entry = parse_head(leaf.entry(0)?.1)?;
+                    let is_others = Some(entry.writer) != self.id()
+                        && self.engine.system.commits.state(entry.writer) == TransactionState::Active;
+                    if !entry.deleted || is_others {
+                        return Ok(false);
+                    }
+                }
+                self.close_gap(index, || Gap::seen(&KeyRange::all(), Direction::Forward, leaf, Taken::All))?;
+                Ok(true)
+            };
+            (Taken::All, close())
+        })?;
+        is_closed.unwrap_or(Ok(true))
     }
 
     /// First updater wins, where that was asked for: whoever's snapshot does not see the committed writer of a row has read an older

@@ -120,17 +120,15 @@ impl Transaction {
         self.writer.get().map(|writer| writer.id)
     }
 
-    /// Whether a scan that waited for a row's lock goes on at that row, as MySQL's do, so that what was inserted before it meanwhile is
-    /// neither seen nor locked. Above READ COMMITTED MySQL's gap locks keep such rows out; here they are seen: what a transaction sees of
-    /// another one's changes is all of them.
-    pub(crate) fn goes_on_at_awaited(&self) -> bool {
-        matches!(self.options.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted)
+    /// Whether locking reads keep others from inserting where they have looked.
+    pub(crate) fn closes_gaps(&self) -> bool {
+        matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable)
     }
 
     /// Begins a statement: READ COMMITTED and READ UNCOMMITTED get a new snapshot at their next consistent read. Returns
     /// the mark to roll back to when the statement fails.
     pub fn begin_statement(&self) -> Mark {
-        if matches!(self.options.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
+        if !self.closes_gaps() {
             self.end_snapshot();
         }
         if let Some(owner) = self.owner.get() {

@@ -3,11 +3,11 @@
 use super::{Conflict, Transaction};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{
-    Filling, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, VisitRow, WaitPolicy, entry_key_matches,
-    push_row,
+    Candidate, Filling, Gap, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, VisitRow, WaitPolicy,
+    entry_key_matches, push_row,
 };
 use crate::tables::Table;
-use btree::Taken;
+use btree::{LeafView, Taken};
 use engine_error::{EngineError, EngineResult};
 use entry::{EntryKind, parse_entry};
 use metrics::Counter;
@@ -70,10 +70,24 @@ impl Transaction {
                 self.lock_secondary_leaf(scan, mode, policy, batch, rows_max)?
             };
             if !going {
+                if self.closes_gaps() && policy != WaitPolicy::SkipLocked {
+                    self.lock_beyond(scan, mode, policy)?;
+                }
                 break;
             }
         }
         Ok(!batch.is_empty())
+    }
+
+    /// Locks what MySQL locks behind the range of a scan that has come to its end: the next row or, of a secondary index, the gaps
+    /// around its entry.
+    fn lock_beyond(&self, scan: &mut Scan, mode: LockMode, policy: WaitPolicy) -> EngineResult<()> {
+        let Some(mut beyond) = scan.beyond() else { return Ok(()) };
+        if scan.options.index != 0 && !scan.options.locks_row_beyond {
+            while self.next_candidates(&mut beyond, 1)?.is_some_and(|candidates| candidates.is_empty()) {}
+            return Ok(());
+        }
+        self.scan_locked(&mut beyond, mode, policy, &mut RowBatch::new(), 1).map(|_| ())
     }
 
     fn lock_clustered_leaf(
@@ -87,7 +101,7 @@ impl Transaction {
         let table = scan.table.clone();
         let clustered = table.clustered();
         let mut key = Vec::new();
-        let direction = scan.options.direction;
+        let (range, direction) = (&scan.options.range, scan.options.direction);
         let mut awaited = scan.awaited.take();
         let mut filling = Filling::new(&table, &scan.options.columns);
         let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
@@ -121,7 +135,15 @@ impl Transaction {
                 Ok::<Stop, EngineError>(Stop::No)
             };
             let stop = run();
-            (Taken::First(taken), stop)
+            // The gap behind the last row is passed by who asks for another.
+            let passed = match stop {
+                Ok(Stop::Wait) => Taken::First(taken + 1),
+                Ok(Stop::No) if taken == leaf.len() && filling.has_room(batch, rows_max) => Taken::All,
+                _ => Taken::First(taken),
+            };
+            let closed = self.close_gap(clustered, || Gap::seen(range, direction, leaf, passed));
+            let taken = if passed == Taken::All { passed } else { Taken::First(taken) };
+            (taken, closed.and(stop))
         })?;
         match result {
             None => Ok(false),
@@ -130,7 +152,7 @@ impl Transaction {
                 // Rows that are locked already go out first; the wait is met again by the next call.
                 scan.awaited = awaited;
                 if matches!(stop?, Stop::Wait) {
-                    scan.awaited = self.goes_on_at_awaited().then_some(key);
+                    scan.awaited = Some(key);
                     self.wait_for_lock()?;
                 }
                 Ok(true)
@@ -150,7 +172,7 @@ impl Transaction {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
         if scan.pending.as_slice().is_empty() {
-            let candidates = self.engine.reads.newest_candidates(scan, index, rows_max)?;
+            let candidates = self.next_candidates(scan, rows_max)?;
             let Some(candidates) = candidates else { return Ok(false) };
             scan.pending = candidates.into_iter();
         }
@@ -185,6 +207,19 @@ impl Transaction {
             }
         }
         Ok(true)
+    }
+
+    /// Copies keys out of the next secondary leaf, and keeps the gaps before them closed.
+    fn next_candidates(&self, scan: &mut Scan, rows_max: usize) -> EngineResult<Option<Vec<Candidate>>> {
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        let (range, direction) = (scan.options.range.clone(), scan.options.direction);
+        let has_one_row = range.has_one_row(index);
+        let close = &mut |leaf: &LeafView<'_>, taken: Taken, found: usize| match has_one_row && found > 0 {
+            true => Ok(()),
+            false => self.close_gap(index, || Gap::seen(&range, direction, leaf, taken)),
+        };
+        self.engine.reads.newest_candidates(scan, index, rows_max, close)
     }
 
     /// Counts the rows of a range that the transaction's snapshot sees, without decoding them: whole leaves that everyone

@@ -11,6 +11,7 @@ use entry::{
     DELETED, Entry, EntryKind, StoredRow, UndoAddress, clustered_header, parse_entry, secondary_header,
 };
 use std::sync::Arc;
+use txn::locks::Request;
 use txn::{Old, UndoRecord};
 use undo::{Row, Writer};
 
@@ -46,6 +47,18 @@ impl Transaction {
         change: EntryChange<'_>,
         decide: &mut dyn FnMut(Option<Entry<'_>>) -> EngineResult<Action<'a>>,
     ) -> EngineResult<()> {
+        while self.try_change_entry(change, decide)? == Conflict::Wait {
+            self.wait_for_lock()?;
+        }
+        Ok(())
+    }
+
+    /// As `change_entry`, but it does not wait: [`Conflict::Wait`] says that nothing was changed and that a request is queued.
+    pub(crate) fn try_change_entry<'a>(
+        &self,
+        change: EntryChange<'_>,
+        decide: &mut dyn FnMut(Option<Entry<'_>>) -> EngineResult<Action<'a>>,
+    ) -> EngineResult<Conflict> {
         // Asked before anything is changed: a log without room for what was changed would have to stop (I4, I2).
         self.engine.pool.check_writable()?;
         let writer = self.writer()?;
@@ -63,25 +76,26 @@ impl Transaction {
         change: EntryChange<'_>,
         buffers: &mut WriteBuffers,
         decide: &mut dyn FnMut(Option<Entry<'_>>) -> EngineResult<Action<'a>>,
-    ) -> EngineResult<()> {
+    ) -> EngineResult<Conflict> {
         let pool = &self.engine.pool;
+        let index = change.tree.id().index;
         loop {
             let mut mini = pool.mini_transaction();
             let edit = change.tree.edit(&mut mini, change.key)?;
             let kind = change.kind();
             let current = load_current(kind, &edit, &mut buffers.old)?;
-            if change.clustered {
-                let index = change.tree.id().index;
-                let conflict = self.lock_for_write(index, change.key, current)?;
-                if conflict == Conflict::Wait {
-                    drop(mini);
-                    self.wait_for_lock()?;
-                    continue;
-                }
+            if change.clustered && self.lock_for_write(index, change.key, current)? == Conflict::Wait {
+                return Ok(Conflict::Wait);
             }
             let action = decide(current)?;
             if matches!(action, Action::Leave) {
-                return Ok(());
+                return Ok(Conflict::None);
+            }
+            // Who has taken a row away itself has it locked, and no read has looked past it.
+            let is_new = current.is_none_or(|entry| entry.deleted && entry.writer != writer.id);
+            let locks = &self.engine.system.locks;
+            if is_new && locks.request_insert(&writer.owner, index, change.key) == Request::Queued {
+                return Ok(Conflict::Wait);
             }
             buffers.new.clear();
             match kind {
@@ -97,9 +111,9 @@ impl Transaction {
             }
             finish_change(&self.engine, writer, mini, change, &action, buffers);
             if change.clustered {
-                self.engine.system.locks.make_implicit(&writer.owner, change.tree.id().index, change.key);
+                self.engine.system.locks.make_implicit(&writer.owner, index, change.key);
             }
-            return Ok(());
+            return Ok(Conflict::None);
         }
     }
 }

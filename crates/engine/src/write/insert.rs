@@ -136,13 +136,15 @@ impl RowWriter<'_> {
         }
         loop {
             let guard = self.transaction.engine.system.unique_guard(index.id(), &key[..unique_bytes]);
-            match self.look_up_unique(index, &key[..unique_bytes])? {
-                Unique::Free => return self.transaction.change_entry(change, put),
+            let conflict = match self.look_up_unique(index, &key[..unique_bytes])? {
+                Unique::Free => self.transaction.try_change_entry(change, put)?,
                 Unique::Taken(existing) => return Err(duplicate(number, existing)),
-                Unique::Wait => {
-                    drop(guard);
-                    self.transaction.wait_for_lock()?;
-                }
+                Unique::Wait => Conflict::Wait,
+            };
+            drop(guard);
+            match conflict {
+                Conflict::Wait => self.transaction.wait_for_lock()?,
+                _ => return Ok(()),
             }
         }
     }

@@ -106,9 +106,13 @@ impl RowWriter<'_> {
             let mut mini = pool.mini_transaction();
             let mut stripes = Stripes::default();
             let mut edit = index.tree.edit(&mut mini, run[0].key)?;
+            let locks = &self.transaction.engine.system.locks;
             let mut admits = |entry: &RunEntry<'_>| {
+                if locks.is_closed(&owner, index.id(), entry.key) {
+                    return false;
+                }
                 if clustered {
-                    return !self.transaction.engine.system.locks.others_lock(&owner, index.id(), entry.key);
+                    return !locks.others_lock(&owner, index.id(), entry.key);
                 }
                 entry.unique_bytes == 0
                     || stripes.hold(

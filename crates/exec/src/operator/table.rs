@@ -500,6 +500,7 @@ fn scan_options(
         direction,
         mode,
         covering: path.covering,
+        locks_row_beyond: access.lock == RowLock::Change,
         columns: fetched.clone(),
     }
 }

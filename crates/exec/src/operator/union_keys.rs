@@ -8,7 +8,7 @@ use crate::spill::{Sorted, Sorter};
 use engine::{Direction, RowBatch, ScanOptions};
 use errors::SqlResult;
 use expression::EvaluationContext;
-use plan::physical::TableAccess;
+use plan::physical::{RowLock, TableAccess};
 use plan::range::key_ranges;
 use values::RowRef;
 use values::row::ColumnSet;
@@ -32,6 +32,7 @@ impl UnionKeys {
                     direction: Direction::Forward,
                     mode: run.read_mode(access.lock),
                     covering: path.covering,
+                    locks_row_beyond: access.lock == RowLock::Change,
                     columns: ColumnSet::none(),
                 };
                 let failed = |error| engine_error(error, table);

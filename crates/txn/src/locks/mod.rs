@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod explorer;
+mod gaps;
 mod held_keys;
 mod mistakes;
 mod mode;
@@ -104,6 +105,23 @@ impl LockManager {
         may_wait: bool,
     ) -> Request {
         self.table.request(owner, index, key, mode, implicit, may_wait)
+    }
+
+    /// Keeps the keys from `from` to below `to` (None: to the end of the index) closed to the inserts of others, to the owner's end.
+    /// Call it under a latch of the leaf that they belong to, so that no insert comes between (rule L8).
+    pub fn close_gap(&self, owner: &Arc<Owner>, index: IndexId, from: &[u8], to: Option<&[u8]>) {
+        self.table.close_gap(owner, index, from, to);
+    }
+
+    /// Asks whether a key that is not there may be inserted; never sleeps. Queued behind the owners that keep it closed: wait, and ask
+    /// again. Call it under the leaf's exclusive latch. One atomic load when nobody keeps gaps of the index closed.
+    pub fn request_insert(&self, owner: &Arc<Owner>, index: IndexId, key: &[u8]) -> Request {
+        self.table.request_insert(owner, index, key)
+    }
+
+    /// Whether others keep a key closed to inserts.
+    pub fn is_closed(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
+        self.table.is_closed(owner, index, key)
     }
 
     /// Whether another owner holds or waits for a lock on the entry. Then a writer must ask for its X lock as an object, whether

@@ -36,6 +36,11 @@ impl LockMode {
     pub const SHARED_RECORD: LockMode = LockMode { strength: Strength::Shared, span: Span::Record };
     /// X on an entry.
     pub const EXCLUSIVE_RECORD: LockMode = LockMode { strength: Strength::Exclusive, span: Span::Record };
+    /// What keeps a gap closed.
+    pub const GAP: LockMode = LockMode { strength: Strength::Shared, span: Span::Gap };
+    /// The wish to insert.
+    pub const INSERT_INTENTION: LockMode =
+        LockMode { strength: Strength::Exclusive, span: Span::InsertIntention };
 
     /// Whether a request for `self` must wait for a lock `held` by another transaction.
     pub const fn waits_for(self, held: LockMode) -> bool {

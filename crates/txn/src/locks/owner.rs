@@ -8,7 +8,7 @@ use crate::wait_graph::WaiterId;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stdx::ids::TransactionId;
+use stdx::ids::{IndexId, TransactionId};
 
 /// A transaction as the lock table knows it.
 #[derive(Debug)]
@@ -29,6 +29,10 @@ pub struct Owner {
 pub(super) struct OwnerState {
     /// Keys with a granted lock of this owner.
     pub(super) held: HeldKeys,
+    /// Indexes of which gaps are closed.
+    pub(super) gap_indexes: Vec<IndexId>,
+    /// Closed gaps in all.
+    pub(super) gap_count: usize,
     /// Set at the end: nothing is granted to it any more.
     pub(super) finished: bool,
     /// What it waits for: the queue that has its waiting request.
@@ -75,9 +79,10 @@ impl Owner {
         Some(TransactionId(self.transaction.load(Ordering::Acquire))).filter(|id| id.0 != 0)
     }
 
-    /// Number of keys with a granted lock object.
+    /// Number of keys with a granted lock object and of closed gaps.
     pub fn lock_count(&self) -> usize {
-        self.lock_state().held.len()
+        let state = self.lock_state();
+        state.held.len() + state.gap_count
     }
 
     /// A mark that all later locks lie behind: what a statement notes, to know later which locks are its own.

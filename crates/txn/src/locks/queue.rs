@@ -85,6 +85,15 @@ impl Queue {
         true
     }
 
+    /// Gives the gap lock of an owner, whose closed gaps have this key, an object. False if the owner has finished.
+    pub(super) fn make_gap_explicit(&mut self, holder: &Arc<Owner>) -> bool {
+        let mut state = holder.lock_state();
+        if !state.finished {
+            self.grant(holder, &mut state, LockMode::GAP, false);
+        }
+        !state.finished
+    }
+
     /// Keeps the owner's X lock to its end, because it has written the entry. False if it has no object for it.
     pub(super) fn note_written(&mut self, writer: &Owner) -> bool {
         let is_writers =
@@ -248,7 +257,7 @@ impl Queue {
             Some(grant) => grant.place,
             None => state.held.add(self.key.clone()),
         };
-        self.granted.retain(|grant| !(own(grant) && mode.covers(grant.mode)));
+        self.granted.retain(|grant| !(own(grant) && (mode == grant.mode || mode.covers(grant.mode))));
         self.granted.push(Grant { owner: owner.clone(), mode, written, place });
     }
 }

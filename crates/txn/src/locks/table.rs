@@ -1,6 +1,7 @@
 //! The queues of all keys, without any sleeping. Main type: [`LockTable`].
 //! Sharded by the hash of (index, key). Mutex order: a shard, then an owner's state (rule L5 in README.md).
 
+use super::gaps::GapTable;
 use super::owner::{Owner, WaitEnd};
 use super::queue::Queue;
 use super::{LockKey, LockMode};
@@ -49,6 +50,7 @@ pub struct LockInfo {
 #[derive(Debug)]
 pub(super) struct LockTable {
     shards: Box<[Shard]>,
+    gaps: GapTable,
 }
 
 #[derive(Debug)]
@@ -63,7 +65,7 @@ type Queues = HashMap<u64, Vec<Queue>, KeyHasher>;
 impl LockTable {
     pub(super) fn new() -> LockTable {
         let shard = || Shard { queues: AtomicUsize::new(0), by_hash: Mutex::default() };
-        LockTable { shards: (0..SHARDS).map(|_| shard()).collect() }
+        LockTable { shards: (0..SHARDS).map(|_| shard()).collect(), gaps: GapTable::new() }
     }
 
     pub(super) fn request(
@@ -75,34 +77,56 @@ impl LockTable {
         implicit: Option<&Arc<Owner>>,
         may_wait: bool,
     ) -> Request {
-        loop {
-            let answer = self.ask(owner, index, key, mode, implicit, may_wait);
-            match answer {
-                Some(answer) => return answer,
-                None => self.forget_abandoned(owner),
-            }
-        }
+        self.ask(owner, index, key, &mut |queue| match implicit {
+            Some(writer) if !queue.make_explicit(writer) => Some(Request::WriterEnded),
+            _ => queue.request(owner, mode, may_wait),
+        })
     }
 
+    pub(super) fn close_gap(&self, owner: &Arc<Owner>, index: IndexId, from: &[u8], to: Option<&[u8]>) {
+        self.gaps.close(owner, index, from, to);
+    }
+
+    pub(super) fn is_closed(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
+        !self.gaps.holders(index, key, owner).is_empty()
+    }
+
+    pub(super) fn request_insert(&self, owner: &Arc<Owner>, index: IndexId, key: &[u8]) -> Request {
+        let holders = self.gaps.holders(index, key, owner);
+        if holders.is_empty() {
+            return Request::Granted;
+        }
+        self.ask(owner, index, key, &mut |queue| {
+            let closed = holders.iter().filter(|holder| queue.make_gap_explicit(holder)).count();
+            // Holders that have finished are about to open their gaps.
+            if closed == 0 {
+                Some(Request::Granted)
+            } else {
+                queue.request(owner, LockMode::INSERT_INTENTION, true)
+            }
+        })
+    }
+
+    /// Asks the queue of a key, until there is an answer.
     fn ask(
         &self,
         owner: &Arc<Owner>,
         index: IndexId,
         key: &[u8],
-        mode: LockMode,
-        implicit: Option<&Arc<Owner>>,
-        may_wait: bool,
-    ) -> Option<Request> {
+        question: &mut dyn FnMut(&mut Queue) -> Option<Request>,
+    ) -> Request {
         let hash = key_hash(index, key);
         let shard = self.shard(hash);
-        let mut queues = shard.lock();
-        let queue = shard.queue(&mut queues, hash, index, key);
-        let answer = match implicit {
-            Some(writer) if !queue.make_explicit(writer) => Some(Request::WriterEnded),
-            _ => queue.request(owner, mode, may_wait),
-        };
-        shard.drop_if_empty(&mut queues, hash, index, key);
-        answer
+        loop {
+            let mut queues = shard.lock();
+            let answer = question(shard.queue(&mut queues, hash, index, key));
+            shard.drop_if_empty(&mut queues, hash, index, key);
+            drop(queues);
+            match answer {
+                Some(answer) => return answer,
+                None => self.forget_abandoned(owner),
+            }
+        }
     }
 
     /// A request that was queued but never waited for, because an error came between, goes.
@@ -156,11 +180,14 @@ impl LockTable {
 
     pub(super) fn finish(&self, owner: &Owner) {
         self.forget_abandoned(owner);
-        let keys = {
+        let (keys, gap_indexes) = {
             let mut state = owner.lock_state();
             state.finished = true;
-            state.held.take_all()
+            state.gap_count = 0;
+            (state.held.take_all(), std::mem::take(&mut state.gap_indexes))
         };
+        // Before those who wait for them are granted: they look again.
+        gap_indexes.into_iter().for_each(|index| self.gaps.open(owner, index));
         for LockKey { index, key } in keys {
             let hash = key_hash(index, &key);
             let shard = self.shard(hash);

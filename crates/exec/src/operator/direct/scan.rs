@@ -122,6 +122,7 @@ impl<'p> DirectScan<'p> {
             mode: ReadMode::Consistent,
             covering: path.covering,
             columns: self.access.wanted.clone(),
+            ..ScanOptions::default()
         }
     }
 }

@@ -3,7 +3,6 @@
 use super::{defaults, on_update};
 use crate::bind::Binder;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
-use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
 use plan::physical::RowLock;
@@ -23,7 +22,7 @@ pub(super) fn target(
     several: bool,
 ) -> SqlResult<TargetTable> {
     let bound = &mut binder.block().tables[number];
-    bound.lock = RowLock::Exclusive(WaitPolicy::Wait);
+    bound.lock = RowLock::Change;
     let alias = bound.alias.clone();
     let Source::Base(table) = &bound.source else {
         return Err(sql_error!(ER_NON_UPDATABLE_TABLE, alias, if whole { "UPDATE" } else { "DELETE" }));

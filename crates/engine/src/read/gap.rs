@@ -1,0 +1,63 @@
+//! What a locking read has looked at in a leaf, as the range of keys that it keeps closed to inserts. Main type: [`Gap`].
+
+use super::{Direction, KeyRange};
+use crate::tables::Index;
+use btree::{LeafView, Taken};
+use engine_error::EngineResult;
+use std::ops::Bound;
+
+/// A range of keys of an index.
+#[derive(Debug)]
+pub(crate) struct Gap {
+    /// The first key.
+    pub(crate) from: Vec<u8>,
+    /// The key behind the last; None for the end of the index.
+    pub(crate) to: Option<Vec<u8>>,
+}
+
+impl Gap {
+    /// What a walk over `range` has seen of a leaf with the entries that it took: these and the gaps before them, in key order, and
+    /// the gap behind the last of the range. Walking up, a gap in which no key of the range can stand, because an entry with the bound's
+    /// key is there, is left out.
+    pub(crate) fn seen(
+        range: &KeyRange,
+        direction: Direction,
+        leaf: &LeafView<'_>,
+        taken: Taken,
+    ) -> EngineResult<Gap> {
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        let is_bounded = leaf.stretch(taken, &mut from, &mut to)?;
+        let mut gap = Gap { from, to: is_bounded.then_some(to) };
+        let Some(last) = leaf.len().checked_sub(1) else { return Ok(gap) };
+        if direction == Direction::Backward {
+            return Ok(gap);
+        }
+        let mut key = Vec::new();
+        leaf.key_into(0, &mut key)?;
+        if matches!(&range.lower, Bound::Included(lower) if *lower == key) {
+            key.push(0);
+            gap.from = gap.from.max(key.split_off(0));
+        }
+        key.clear();
+        leaf.key_into(last, &mut key)?;
+        if range.ends_at(&key) {
+            key.push(0);
+            gap.to = Some(gap.to.map_or(key.clone(), |to| to.min(key)));
+        }
+        Ok(gap)
+    }
+}
+
+impl KeyRange {
+    /// Whether at most one row can be in the range: one whole key of a unique index, without NULL.
+    pub(crate) fn has_one_row(&self, index: &Index) -> bool {
+        let Bound::Included(key) = &self.lower else { return false };
+        let part_end = |count| index.own_prefix_bytes(key, count).ok();
+        let is_value = |part| part_end(part).is_some_and(|at| !index.key_layout.is_null_at(part, key, at));
+        let parts = index.key_columns.len();
+        index.unique
+            && self.upper == KeyRange::after_prefix(key)
+            && part_end(parts) == Some(key.len())
+            && (0..parts).all(is_value)
+    }
+}
