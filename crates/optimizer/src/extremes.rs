@@ -12,9 +12,7 @@ use crate::{Block, JoinTree, LogicalSelect, Optimizer, Source, whole_table};
 use expression::Expression;
 use expression::result_type::{TypeClass, class_of};
 use plan::Rule;
-use plan::physical::{
-    AggregateCall, AggregateKind, KeyCondition, Node, RowLimit, RowLock, SortKey, TableAccess,
-};
+use plan::physical::{AggregateCall, AggregateKind, KeyCondition, Node, RowLimit, SortKey, TableAccess};
 use values::ColumnType;
 
 /// The rows that have the extremes, if an index knows them all.
@@ -24,7 +22,7 @@ pub fn extreme_rows(optimizer: &mut Optimizer<'_>, select: &LogicalSelect) -> Op
     let calls = block.aggregates.clone();
     let is_plain = select.groups && select.semijoins.is_empty() && block.group_keys.is_empty();
     let may = optimizer.context.rules().has(Rule::MinMax);
-    if !may || !is_plain || calls.is_empty() || block.tables[0].lock != RowLock::None {
+    if !may || !is_plain || calls.is_empty() {
         return None;
     }
     let mut rows = Vec::with_capacity(calls.len());

@@ -206,6 +206,12 @@ impl KeyRange {
         }
     }
 
+    /// A walk over the range, upward.
+    pub(crate) fn cursor(&self) -> Cursor {
+        let range = CursorRange { lower: self.lower.clone(), upper: self.upper.clone() };
+        Cursor::new(range, btree::Direction::Forward)
+    }
+
     /// Every key.
     pub fn all() -> KeyRange {
         KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded }

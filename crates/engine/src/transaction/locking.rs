@@ -4,7 +4,7 @@ use super::Transaction;
 use crate::options::{ForceRecovery, Isolation};
 use crate::read::{Direction, Gap, KeyRange, ReadMode, WaitPolicy};
 use crate::tables::{Index, Table};
-use btree::{Cursor, CursorRange, Taken};
+use btree::Taken;
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, parse_head};
 use std::ops::Bound;
@@ -144,8 +144,7 @@ impl Transaction {
             return Ok(true);
         }
         let bound = || Bound::Included(key.to_vec());
-        let range = CursorRange { lower: bound(), upper: bound() };
-        let mut cursor = Cursor::new(range, btree::Direction::Forward).showing_empty();
+        let mut cursor = KeyRange { lower: bound(), upper: bound() }.cursor().showing_empty();
         let is_closed = cursor.next_leaf(&index.tree, &self.engine.pool, |leaf| {
             let close = || {
                 if !leaf.is_empty() {
@@ -162,6 +161,23 @@ impl Transaction {
             (Taken::All, close())
         })?;
         is_closed.unwrap_or(Ok(true))
+    }
+
+    /// Keeps closed what a look for a unique key has met, as MySQL does: the gap before its entries and, where no row has it, the one behind.
+    /// Not at READ COMMITTED and below: nothing is promised there that this would keep.
+    pub(crate) fn close_unique_gap(&self, index: &Index, own_key: &[u8], is_taken: bool) -> EngineResult<()> {
+        if !self.closes_gaps() {
+            return Ok(());
+        }
+        let mut scan = KeyRange::prefix(own_key).cursor().showing_empty();
+        while let Some(closed) = scan.next_leaf(&index.tree, &self.engine.pool, |leaf| {
+            let passed = if is_taken { Taken::First(leaf.len()) } else { Taken::All };
+            let seen = || Gap::seen(&KeyRange::all(), Direction::Forward, leaf, passed);
+            (Taken::All, self.close_gap(index, seen))
+        })? {
+            closed?;
+        }
+        Ok(())
     }
 
     /// First updater wins, where that was asked for: whoever's snapshot does not see the committed writer of a row has read an older

@@ -154,12 +154,13 @@ impl RowWriter<'_> {
         let pool = &self.transaction.engine.pool;
         let mut next = Vec::new();
         let mut at = own_key.to_vec();
+        let mut meets_marks = false;
         loop {
             {
                 let mut mini = pool.mini_transaction();
                 let edit = index.tree.edit(&mut mini, &at)?;
                 if !edit.successor(&mut next)? || !next.starts_with(own_key) {
-                    return Ok(Unique::Free);
+                    break;
                 }
             }
             std::mem::swap(&mut at, &mut next);
@@ -188,11 +189,20 @@ impl RowWriter<'_> {
             match state.transpose()? {
                 Some((Some(Conflict::Wait | Conflict::Skip), _)) => return Ok(Unique::Wait),
                 Some((None, _)) => own_key.clone_into(&mut at),
-                Some((Some(Conflict::None), false)) => return Ok(Unique::Taken(clustered_key.to_vec())),
-                // A delete mark, or an entry that went away meanwhile.
-                Some((Some(Conflict::None), true)) | None => {}
+                Some((Some(Conflict::None), false)) => {
+                    let existing = clustered_key.to_vec();
+                    self.transaction.close_unique_gap(index, own_key, true)?;
+                    return Ok(Unique::Taken(existing));
+                }
+                Some((Some(Conflict::None), true)) => meets_marks = true,
+                // An entry that went away meanwhile.
+                None => {}
             }
         }
+        if meets_marks {
+            self.transaction.close_unique_gap(index, own_key, false)?;
+        }
+        Ok(Unique::Free)
     }
 }
 

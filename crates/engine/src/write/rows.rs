@@ -5,9 +5,10 @@ use super::ValueWriter;
 use super::insert::RowWriter;
 use super::insert_many::batch_rows;
 use crate::lob::LobReference;
+use crate::read::{ReadMode, WaitPolicy};
 use crate::tables::Table;
 use crate::transaction::Transaction;
-use engine_error::EngineResult;
+use engine_error::{DuplicateKey, EngineResult};
 use metrics::Counter;
 use std::ops::Range;
 use std::sync::Arc;
@@ -107,6 +108,17 @@ impl Transaction {
         }
         Counter::RowsInserted.add(rows.len() as u64);
         Ok(())
+    }
+
+    /// Locks the row whose primary key has stopped a statement, as MySQL does: who is told of it finds it to the transaction's end. What another
+    /// unique index has met is kept closed anyway. Errors: lock errors.
+    pub fn keep_duplicate(&self, table: &Arc<Table>, found: &DuplicateKey) -> EngineResult<()> {
+        match found.index {
+            0 => self
+                .get(table, 0, &found.existing_key, ReadMode::Shared(WaitPolicy::Wait), &mut |_| ())
+                .map(|_| ()),
+            _ => Ok(()),
+        }
     }
 
     /// As `insert_many`, but where rows that are there already are no error: false if there was a duplicate key; nothing is

@@ -11,6 +11,7 @@ use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::{Steps, Target};
+use std::sync::Arc;
 use values::Value;
 
 /// The steps of a new row between its values and its encoding. `rows_left` counts the statement's rows from this one on, as far as
@@ -100,7 +101,7 @@ pub fn update(target: &Target, change: Change<'_>, run: &mut Run<'_, '_>) -> Sql
         Err(EngineError::DuplicateKey(duplicate)) => {
             let error = duplicate_error(table, &duplicate, row, run);
             if !ignore {
-                return Err(error);
+                return Err(stopped_by(table, &duplicate, error, run));
             }
             run.diagnostics().warning(error);
             return Ok(Updated::Duplicate);
@@ -131,6 +132,19 @@ pub fn row_error(table: &Table, error: values::row::RowError) -> SqlError {
             sql_error!(ER_BAD_NULL_ERROR, table.definition().columns[column].name)
         }
         other => errors::code::ER_UNKNOWN_ERROR.message(format!("a row cannot be stored: {other}")),
+    }
+}
+
+/// The error of a statement that a row stops, which is locked.
+pub fn stopped_by(
+    table: &Arc<Table>,
+    duplicate: &DuplicateKey,
+    error: SqlError,
+    run: &Run<'_, '_>,
+) -> SqlError {
+    match run.statement.transaction.keep_duplicate(table, duplicate) {
+        Ok(()) => error,
+        Err(lock) => engine_error(lock, table),
     }
 }
 

@@ -5,7 +5,7 @@ mod conflict;
 
 use super::auto_increment::{GeneratedIds, moves_row_by_row};
 use super::long_columns::LongColumns;
-use super::row::{complete, duplicate_error, encoded};
+use super::row::{complete, duplicate_error, encoded, stopped_by};
 use super::row_buffer::{RowBuffer, stored_values};
 use crate::run::{Run, engine_error};
 use crate::spill::Held;
@@ -284,7 +284,8 @@ impl<'p> Writer<'p> {
             Err(EngineError::DuplicateKey(duplicate)) => {
                 let at = usize::try_from(duplicate.row_ordinal).unwrap_or(0).min(rows.len() - 1);
                 self.raise_explicit(0, at, run)?;
-                Err(duplicate_error(table, &duplicate, &stored_values(table, rows[at]), run))
+                let error = duplicate_error(table, &duplicate, &stored_values(table, rows[at]), run);
+                Err(stopped_by(table, &duplicate, error, run))
             }
             Err(error) => Err(engine_error(error, table)),
         }

@@ -88,10 +88,13 @@ impl Queue {
     /// Gives the gap lock of an owner, whose closed gaps have this key, an object. False if the owner has finished.
     pub(super) fn make_gap_explicit(&mut self, holder: &Arc<Owner>) -> bool {
         let mut state = holder.lock_state();
-        if !state.finished {
-            self.grant(holder, &mut state, LockMode::GAP, false);
+        if state.finished {
+            return false;
         }
-        !state.finished
+        self.grant(holder, &mut state, LockMode::GAP, false);
+        // Should it wait here itself: what it has now is no obstacle to it.
+        self.waiting.iter_mut().filter(|waiter| is(&waiter.owner, holder)).for_each(|own| own.raises = true);
+        true
     }
 
     /// Keeps the owner's X lock to its end, because it has written the entry. False if it has no object for it.

@@ -433,3 +433,22 @@ fn cycles_over_kinds_of_locks_have_one_victim() {
         assert_eq!(locks.object_count(), 0);
     }
 }
+
+#[test]
+fn of_two_who_keep_a_gap_closed_one_inserts_when_the_other_ends() {
+    let locks = LockManager::new();
+    let (a, b) = (locks.owner(1), locks.owner(2));
+    locks.close_gap(&a, INDEX, b"a", Some(b"z"));
+    locks.close_gap(&b, INDEX, b"a", Some(b"z"));
+    assert_eq!(locks.request_insert(&a, INDEX, b"k"), Request::Queued);
+    begin_wait(&locks, &a);
+    assert_eq!(locks.request_insert(&b, INDEX, b"k"), Request::Queued);
+    begin_wait(&locks, &b);
+    // Who closed the cycle is no heavier and ends.
+    assert_eq!(locks.wait(&b, &options(0), || 0), WaitEnd::Victim);
+    locks.finish(&b);
+    assert_eq!(locks.wait(&a, &options(0), || 0), WaitEnd::Granted);
+    assert_eq!(locks.request_insert(&a, INDEX, b"k"), Request::Granted);
+    locks.finish(&a);
+    assert_eq!(locks.object_count(), 0);
+}

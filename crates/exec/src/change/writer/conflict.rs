@@ -47,7 +47,7 @@ impl Writer<'_> {
             }
             let error = duplicate_error(table, &duplicate, row, run);
             if !self.plan.ignore || self.plan.replace {
-                return Err(error);
+                return Err(row::stopped_by(table, &duplicate, error, run));
             }
             self.counts.duplicates += 1;
             self.ids.unused();
