@@ -1,10 +1,12 @@
 //! Figures for SHOW ENGINE INNODB STATUS, status variables and the lock views. Main type: [`EngineStatus`].
 
 use super::Engine;
+use crate::tables::Table;
 use buffer::LogRoomWaits;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
-use txn::locks::LockInfo;
+use txn::locks::{LockInfo, LockKey};
 use undo::Writer;
 
 /// The engine's figures at one moment (read one by one: not a snapshot).
@@ -95,6 +97,18 @@ impl Engine {
     /// All lock objects (performance_schema.data_locks). The X locks of writers are in their rows and not listed.
     pub fn locks(&self) -> Vec<LockInfo> {
         self.inner.system.locks.snapshot()
+    }
+
+    /// Gaps that transactions keep closed: each with the key behind its last, an empty one for the end of the index.
+    pub fn closed_gaps(&self) -> Vec<LockInfo> {
+        self.inner.system.locks.closed_gaps()
+    }
+
+    /// The table and the number of the index that a lock is on; None for AUTO-INC locks, and if it has gone since.
+    pub fn index_of_lock(&self, key: &LockKey) -> Option<(Arc<Table>, usize)> {
+        let table = self.inner.tables.dictionary.table_of_index(key.index)?;
+        let index = table.indexes().iter().position(|index| index.id() == key.index)?;
+        Some((table, index))
     }
 
     /// Status variables by MySQL's names. What the whole process counts is in [`metrics::counter_values`].

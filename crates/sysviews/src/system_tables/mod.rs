@@ -6,6 +6,7 @@
 mod accounts;
 mod columns;
 mod cursor;
+mod data_locks;
 mod definitions;
 mod innodb;
 mod keys;
@@ -184,6 +185,8 @@ impl SystemTables<'_> {
                 self.by_session(wanted, &["PROCESSLIST_ID"], SystemTables::own_connect_attributes)
             }
             "metadata_locks" => whole(self.metadata_locks(&view)),
+            "data_locks" => whole(self.data_locks(&view)),
+            "data_lock_waits" => whole(self.data_lock_waits(&view)),
             _ => whole(Vec::new()),
         }
     }

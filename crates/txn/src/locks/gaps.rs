@@ -4,6 +4,7 @@
 //! in README.md). Sharded by index; no other mutex but an owner's state is taken inside a shard's.
 
 use super::owner::Owner;
+use super::{LockInfo, LockKey, LockMode};
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -87,6 +88,23 @@ impl GapTable {
         if owners.is_empty() {
             gaps.remove(&index);
         }
+    }
+
+    /// All closed gaps, each with the key behind its last.
+    pub(super) fn snapshot(&self) -> Vec<LockInfo> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            for (index, owners) in shard.lock().iter() {
+                for OwnerGaps { owner, ranges } in owners {
+                    let info = |to: &Option<Key>| {
+                        let key = LockKey { index: *index, key: to.as_deref().unwrap_or_default().into() };
+                        LockInfo::new(key, LockMode::GAP, true, owner)
+                    };
+                    all.extend(ranges.0.values().map(info));
+                }
+            }
+        }
+        all
     }
 
     fn shard(&self, index: IndexId) -> &Shard {

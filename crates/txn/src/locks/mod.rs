@@ -195,6 +195,11 @@ impl LockManager {
         self.table.snapshot()
     }
 
+    /// All closed gaps, for the lock views: the key of each is the one behind its last; an empty one stands for the end of the index.
+    pub fn closed_gaps(&self) -> Vec<LockInfo> {
+        self.table.closed_gaps()
+    }
+
     /// Number of lock objects.
     pub fn object_count(&self) -> usize {
         self.table.object_count()

@@ -47,6 +47,13 @@ pub struct LockInfo {
     pub transaction: u64,
 }
 
+impl LockInfo {
+    pub(super) fn new(key: LockKey, mode: LockMode, granted: bool, owner: &Owner) -> LockInfo {
+        let transaction = owner.transaction.load(Ordering::Relaxed);
+        LockInfo { key, mode, granted, owner: owner.number, session_id: owner.session_id, transaction }
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct LockTable {
     shards: Box<[Shard]>,
@@ -227,19 +234,17 @@ impl LockTable {
         for shard in &self.shards {
             let queues = shard.lock();
             for queue in queues.values().flatten() {
-                let info = |owner: &Owner, mode, granted| LockInfo {
-                    key: queue.key.clone(),
-                    mode,
-                    granted,
-                    owner: owner.number,
-                    session_id: owner.session_id,
-                    transaction: owner.transaction.load(Ordering::Relaxed),
-                };
+                let info =
+                    |owner: &Owner, mode, granted| LockInfo::new(queue.key.clone(), mode, granted, owner);
                 all.extend(queue.granted.iter().map(|grant| info(&grant.owner, grant.mode, true)));
                 all.extend(queue.waiting.iter().map(|waiter| info(&waiter.owner, waiter.mode, false)));
             }
         }
         all
+    }
+
+    pub(super) fn closed_gaps(&self) -> Vec<LockInfo> {
+        self.gaps.snapshot()
     }
 
     pub(super) fn object_count(&self) -> usize {
