@@ -146,6 +146,9 @@ impl Binder<'_> {
     }
 
     fn query_body(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
+        if let Some(query) = super::last_block::with_locks_in_place(query) {
+            return self.query_body(&query, select_type);
+        }
         let around = Surroundings::of(query, select_type);
         match &query.body {
             ast::QueryBody::Select(select) => self.select(select, &around),

@@ -32,14 +32,11 @@ pub(crate) fn at_query_word(parser: &Parser) -> bool {
 /// The rest of a query whose WITH clause is read.
 pub(crate) fn query_with(parser: &mut Parser, with: Option<With>) -> SqlResult<Query> {
     let outer_into = parser.into.take();
-    let mut body = query_body(parser)?;
+    let body = query_body(parser)?;
     let order_by = optional_order_by(parser)?;
     let limit = optional_limit(parser)?;
     optional_into(parser)?;
-    let mut locking = locking_clauses(parser)?;
-    if !locking.is_empty() && matches!(body, QueryBody::Nested(_) | QueryBody::SetOperation(_)) {
-        lock_last_block(&mut body, std::mem::take(&mut locking));
-    }
+    let locking = locking_clauses(parser)?;
     optional_into(parser)?;
     let into = std::mem::replace(&mut parser.into, outer_into);
     let bare =
@@ -47,31 +44,6 @@ pub(crate) fn query_with(parser: &mut Parser, with: Option<With>) -> SqlResult<Q
     match body {
         QueryBody::Nested(query) if bare => Ok(*query),
         body => Ok(Query { with, body, order_by, limit, locking, into }),
-    }
-}
-
-/// Locking clauses behind parentheses or a set operation are those of its last block.
-fn lock_last_block(body: &mut QueryBody, clauses: Vec<LockingClause>) {
-    match body {
-        QueryBody::SetOperation(operation) => {
-            let last = operation.rest.last_mut().map_or(&mut *operation.first, |term| &mut term.body);
-            lock_last_block(last, clauses);
-        }
-        QueryBody::Nested(query) => match query.body {
-            QueryBody::Nested(_) | QueryBody::SetOperation(_) => lock_last_block(&mut query.body, clauses),
-            _ => query.locking.extend(clauses),
-        },
-        block => {
-            let inner = std::mem::replace(block, QueryBody::Values(Vec::new()));
-            *block = QueryBody::Nested(Box::new(Query {
-                with: None,
-                body: inner,
-                order_by: Vec::new(),
-                limit: None,
-                locking: clauses,
-                into: None,
-            }));
-        }
     }
 }
 
