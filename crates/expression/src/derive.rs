@@ -66,6 +66,14 @@ fn combine_collations(
             ..left
         });
     }
+    if left.coercibility == Coercibility::Explicit && right.coercibility == Coercibility::Explicit {
+        return None;
+    }
+    // What a function could not settle says nothing here.
+    let is_open = |derived: DerivedCollation| derived.coercibility == Coercibility::None;
+    if is_open(left) != is_open(right) {
+        return Some(if is_open(left) { right } else { left });
+    }
     if left.coercibility == Coercibility::Ignorable {
         return Some(right);
     }
@@ -99,6 +107,11 @@ fn combine_collations(
         return Some(right);
     }
     None
+}
+
+/// Whether an operand settles the collation of others that held so strongly and left it open at that binary order.
+fn settles(next: DerivedCollation, open: DerivedCollation, strength: Coercibility) -> bool {
+    next.coercibility < strength || next.coercibility == strength && next.collation != open.collation
 }
 
 fn combine_in_one_set(left: DerivedCollation, right: DerivedCollation) -> Option<DerivedCollation> {
@@ -135,9 +148,12 @@ fn describe(derived: DerivedCollation) -> String {
         Coercibility::SystemConstant => "SYSCONST",
         Coercibility::Coercible => "COERCIBLE",
         Coercibility::Numeric => "NUMERIC",
-        Coercibility::Ignorable => "IGNORABLE",
+        Coercibility::Ignorable => "NULL",
     };
-    format!("({},{strength})", text::collation_name(derived.collation))
+    // MySQL says so of every number.
+    let is_number = derived.coercibility == Coercibility::Numeric;
+    let collation = if is_number { CollationId::LATIN1_SWEDISH_CI } else { derived.collation };
+    format!("({},{strength})", text::collation_name(collation))
 }
 
 fn illegal_mix(all: &[DerivedCollation], operation: &str) -> SqlError {
@@ -183,10 +199,26 @@ pub fn common_collation(
     let mut common = *first;
     let is_open = |derived: DerivedCollation| derived.coercibility == Coercibility::None;
     let mut mixed = false;
+    // How strongly those held that no collation won of, until another operand settles it.
+    let mut clash = None;
     for next in &all[1..] {
+        if let Some(strength) = clash {
+            if settles(*next, common, strength) {
+                (common, clash) = (*next, None);
+            }
+            continue;
+        }
+        let strength = next.coercibility;
         let settled = !is_open(common) && !is_open(*next);
         common = combine_collations(common, *next, compares).ok_or_else(|| illegal_mix(&all, operation))?;
-        mixed |= settled && is_open(common);
+        if settled && is_open(common) {
+            mixed = true;
+            clash = Some(strength);
+        }
+    }
+    // Numbers alone are text of the connection.
+    if !compares && common.coercibility == Coercibility::Numeric {
+        common.coercibility = Coercibility::Coercible;
     }
     // Only a COLLATE clause settles a mix that other operands left open.
     let is_explicit = common.coercibility == Coercibility::Explicit;

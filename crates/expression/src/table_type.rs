@@ -17,8 +17,10 @@ pub enum ValueSource {
     Function,
     /// An aggregate function.
     Aggregate,
-    /// Something that has a column's type without being one: the operands of a set operation, IFNULL.
+    /// Something that has a column's type without being one: IFNULL.
     Typed,
+    /// The operands of a set operation. Their type is a column's too, but as small as holds the longest text.
+    SetOperation,
 }
 
 /// Which table is made.
@@ -85,7 +87,7 @@ fn integer_type(result: &ResultType, source: ValueSource, purpose: TablePurpose)
             let length = column_type.length.filter(|_| shown);
             return ColumnType { length, ..column_type.clone() };
         }
-        (ValueSource::Typed, _) => {
+        (ValueSource::Typed | ValueSource::SetOperation, _) => {
             let shown = column_type.kind == TypeKind::Bit || purpose == TablePurpose::Temporary;
             let length = column_type.length.filter(|_| shown);
             return ColumnType { length, zerofill: false, ..column_type.clone() };
@@ -116,27 +118,39 @@ fn is_longest_kind(result: &ResultType) -> bool {
     matches!(result.kind(), TypeKind::LongText | TypeKind::LongBlob)
 }
 
+/// The smallest kind whose values have so many bytes.
+fn large_object_kind(bytes: u64, binary: bool) -> TypeKind {
+    match (bytes, binary) {
+        (..=0xff, false) => TypeKind::TinyText,
+        (..=0xff, true) => TypeKind::TinyBlob,
+        (..=0xffff, false) => TypeKind::Text,
+        (..=0xffff, true) => TypeKind::Blob,
+        (..=0xff_ffff, false) => TypeKind::MediumText,
+        (..=0xff_ffff, true) => TypeKind::MediumBlob,
+        (_, false) => TypeKind::LongText,
+        (_, true) => TypeKind::LongBlob,
+    }
+}
+
 fn text_type(result: &ResultType, source: ValueSource) -> ColumnType {
     let collation = result.collation();
     let binary = collation == CollationId::BINARY;
     let characters = result.text_length();
     let bytes = u64::from(characters) * u64::from(collation.charset().max_bytes);
     let kind = match result.kind() {
-        kind if source == ValueSource::Typed
+        kind if matches!(source, ValueSource::Typed | ValueSource::SetOperation)
             && !kind.is_large_object()
             && characters <= LARGE_TEXT_CHARACTERS =>
         {
             kind
         }
         _ if source == ValueSource::Aggregate && is_longest_kind(result) => {
-            match (result.text_length(), binary) {
-                (..=0xffff, false) => TypeKind::Text,
-                (..=0xffff, true) => TypeKind::Blob,
-                (..=0xff_ffff, false) => TypeKind::MediumText,
-                (..=0xff_ffff, true) => TypeKind::MediumBlob,
-                (_, false) => TypeKind::LongText,
-                (_, true) => TypeKind::LongBlob,
-            }
+            large_object_kind(u64::from(characters).max(256), binary)
+        }
+        kind if source == ValueSource::SetOperation
+            && (kind.is_large_object() || characters > LARGE_TEXT_CHARACTERS) =>
+        {
+            large_object_kind(bytes, binary)
         }
         kind if kind.is_large_object() && (source != ValueSource::Aggregate || bytes > 0xffff) => {
             if binary {

@@ -26,6 +26,7 @@ mod privilege;
 mod query;
 mod recursive;
 mod select;
+mod set_operation;
 mod settled_parameter;
 mod subqueries;
 mod subquery;

@@ -1,17 +1,15 @@
-//! Whole queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them, recursion.
+//! Whole queries: WITH, VALUES, ORDER BY and LIMIT around them.
 
 use super::select::Surroundings;
+use super::set_operation::{bind_set_operation, merged_type, require_settled};
 use super::{Binder, group};
 use crate::lower::{limited, wants_nothing};
-use crate::planning::{keep_pushable, plan_derived, plan_select};
-use ::expression::derive::{DerivedCollation, common_collation};
-use ::expression::{
-    Coercibility, Expression, ExpressionKind, ResultType, TypeClass, ValueSource, common_type,
-};
+use crate::planning::{keep_pushable, plan_derived};
+use ::expression::{Expression, ExpressionKind, ResultType, TypeClass, ValueSource};
 use errors::{SqlResult, sql_error};
 use optimizer::{Block, Clause, Derived, OpenSelect, SelectItem, has_aggregate};
 use parser::ast;
-use plan::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm, SortKey};
+use plan::physical::{Node, OutputColumn, QueryPlan, SortKey};
 use std::sync::Arc;
 use values::TypeKind;
 
@@ -171,7 +169,11 @@ impl Binder<'_> {
             }
             body => {
                 let first = self.block_number + 1;
+                let is_whole = !self.is_operand;
                 let plan = self.operand(body, select_type)?;
+                if is_whole && matches!(body, ast::QueryBody::SetOperation(_)) {
+                    require_settled(plan.columns.iter().map(|column| &column.result))?;
+                }
                 let plan = self.ordered(plan, query)?;
                 // LIMIT around a SELECT is its own.
                 let wants_nothing = matches!(&plan.root, Node::Limit { limit, .. } if wants_nothing(limit));
@@ -192,7 +194,7 @@ impl Binder<'_> {
         match body {
             ast::QueryBody::Nested(query) => self.query(query, select_type),
             ast::QueryBody::Values(rows) => self.values_rows(rows),
-            ast::QueryBody::SetOperation(operation) => self.set_operation(operation, select_type),
+            ast::QueryBody::SetOperation(operation) => bind_set_operation(self, operation, select_type),
             ast::QueryBody::Select(_) | ast::QueryBody::Table(_) => {
                 let query = ast::Query {
                     with: None,
@@ -237,7 +239,7 @@ impl Binder<'_> {
         let mut columns = Vec::with_capacity(width);
         for column in 0..width {
             let types: Vec<ResultType> = bound.iter().map(|row| row[column].result.clone()).collect();
-            let result = self.merged_type(&types)?;
+            let result = merged_type(self, &types, "UNION")?;
             for row in &mut bound {
                 row[column] = converted(row[column].clone(), &result);
             }
@@ -288,91 +290,6 @@ impl Binder<'_> {
             Some(limit) => self.limit(Some(limit))?,
         };
         Ok((keys, limit))
-    }
-
-    fn set_operation(
-        &mut self,
-        operation: &ast::SetOperation,
-        select_type: &'static str,
-    ) -> SqlResult<QueryPlan> {
-        let first_type = if select_type == "SIMPLE" { "PRIMARY" } else { select_type };
-        let mut first = self.set_operand(&operation.first, first_type)?;
-        let mut rest = Vec::with_capacity(operation.rest.len());
-        for term in &operation.rest {
-            let plan = self.set_operand(&term.body, "UNION")?;
-            if plan.columns.len() != first.columns.len() {
-                return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
-            }
-            rest.push((term.operator, term.all, plan));
-        }
-        let first_columns = first.columns.clone();
-        for column in 0..first.columns.len() {
-            let types: Vec<ResultType> = std::iter::once(&first)
-                .chain(rest.iter().map(|(_, _, plan)| plan))
-                .map(|plan| plan.columns[column].result.clone())
-                .collect();
-            let result = self.merged_type(&types)?;
-            let merged = &mut first.columns[column];
-            let origin = Some(ColumnOrigin::temporary("", &merged.name));
-            let name = std::mem::take(&mut merged.name);
-            *merged = OutputColumn { name, result, origin, source: ValueSource::Typed, computed: false };
-        }
-        let columns = first.columns.clone();
-        let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
-        let mut outer = first.outer.clone();
-        let first_node = convert_columns(first.root, &first_columns, &types);
-        let rows = rest.iter().fold(first.rows, |rows, (_, _, plan)| rows + plan.rows);
-        let mut terms = Vec::with_capacity(rest.len());
-        for (operator, all, plan) in rest {
-            // Operands of one set operation read one list of outer values.
-            let node = shift_outer(plan.root, plan.outer, &mut outer);
-            terms.push(SetTerm { operator, all, node: convert_columns(node, &plan.columns, &types) });
-        }
-        let root =
-            Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
-        let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
-        Ok(QueryPlan { columns, outer, block: first.block, ..QueryPlan::of(root, rows) })
-    }
-
-    /// An operand, whose columns have the types of what it computes, whether or not it does so in a temporary table.
-    fn set_operand(&mut self, body: &ast::QueryBody, select_type: &'static str) -> SqlResult<QueryPlan> {
-        let operands = self.derived.operands.take();
-        self.is_operand = true;
-        let plan = match (body, operands) {
-            (ast::QueryBody::Select(select), Some(mut operands)) => {
-                let around =
-                    Surroundings { order_by: &[], limit: None, locking: &[], select_type, only_asks: false };
-                self.open_select(select, &around).and_then(|open| {
-                    operands.push(open.clone());
-                    let plan = plan_select(self, open);
-                    self.derived.operands = Some(operands);
-                    plan
-                })
-            }
-            _ => self.operand(body, select_type),
-        };
-        self.is_operand = false;
-        plan
-    }
-
-    /// The type that holds the values of all of these.
-    pub fn merged_type(&mut self, types: &[ResultType]) -> SqlResult<ResultType> {
-        let mut collation = DerivedCollation {
-            collation: self.facts.connection,
-            coercibility: Coercibility::Coercible,
-            ascii_only: true,
-        };
-        if types.iter().any(|result| result.class() == TypeClass::Text) {
-            let mut stand_ins: Vec<Expression> =
-                types.iter().map(|result| Expression::slot(0, "column".into(), result.clone())).collect();
-            let mut operands: Vec<&mut Expression> = stand_ins.iter_mut().collect();
-            collation = common_collation(&mut operands, self.facts.connection, "UNION", false)?;
-            if collation.coercibility == Coercibility::None {
-                return Err(sql_error!(ER_CANT_AGGREGATE_NCOLLATIONS, "UNION"));
-            }
-        }
-        let types: Vec<&ResultType> = types.iter().collect();
-        Ok(common_type(&types, collation))
     }
 }
 

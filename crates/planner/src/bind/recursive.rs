@@ -3,6 +3,7 @@
 
 use super::common_tables::RecursionScope;
 use super::query::{convert_columns, shift_outer};
+use super::set_operation::{merged_type, require_settled};
 use super::{Binder, CommonTable};
 use crate::planning::plan_derived;
 use ::expression::{ResultType, ValueSource};
@@ -100,8 +101,8 @@ fn recursive_parts(
                 .push(RecursiveStep { node: shift_outer(plan.root, plan.outer, &mut outer), columns: types });
         } else if steps.is_empty() {
             for (column, other) in columns.iter_mut().zip(&plan.columns) {
-                column.result =
-                    binder.merged_type(&[column.result.clone(), other.result.clone()])?.nullable();
+                let types = [column.result.clone(), other.result.clone()];
+                column.result = merged_type(binder, &types, "UNION")?.nullable();
             }
             let QueryPlan { root, outer: own, .. } = plan;
             let root = shift_outer(root, own, &mut outer);
@@ -114,6 +115,7 @@ fn recursive_parts(
         return binder.query(&common.query, "DERIVED");
     }
     let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
+    require_settled(&types)?;
     let block = seed.block;
     let seed = joined_seeds(seed, seeds, &types);
     let names = columns.iter().map(|column| column.name.clone()).collect();
@@ -135,7 +137,7 @@ fn named(columns: &[OutputColumn], common: &CommonTable) -> Vec<OutputColumn> {
     for (position, column) in columns.iter_mut().enumerate() {
         column.result.nullable = true;
         column.origin = None;
-        column.source = ValueSource::Typed;
+        column.source = ValueSource::SetOperation;
         column.computed = false;
         if let Some(name) = common.columns.get(position) {
             column.name.clone_from(name);
