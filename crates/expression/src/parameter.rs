@@ -164,6 +164,22 @@ fn filled(number: Decimal) -> Decimal {
     number.with_scale(room.max(number.scale()), Rounding::HalfUp).unwrap_or(number)
 }
 
+/// Whether a value is a text that is a number of its parameter's type as a whole.
+pub fn is_number_text(given: &TypedValue, wanted: &ColumnType) -> bool {
+    let TypedValue { value, column_type } = given;
+    let Value::Bytes(_) = value else { return false };
+    match class_of(wanted.kind) {
+        TypeClass::Integer => integer_of_text(value, column_type, wanted).is_some(),
+        TypeClass::Decimal => {
+            quiet(|diagnostics| exact::to_decimal(value.as_ref(), column_type, diagnostics)).is_some()
+        }
+        TypeClass::Double => {
+            quiet(|diagnostics| exact::to_f64(value.as_ref(), column_type, diagnostics)).is_some()
+        }
+        _ => false,
+    }
+}
+
 /// Whether a value needs no conversion to be of its parameter's type.
 pub fn is_as_it_stands(typed: &TypedValue, wanted: &ColumnType) -> bool {
     is_of_type(&typed.value, &typed.column_type, wanted)

@@ -153,6 +153,8 @@ pub struct ParameterUse {
 pub enum Reading {
     /// In the parameter's type.
     Typed,
+    /// The same by the client, which is shown numbers of a DECIMAL parameter, and texts that became one, as they were given.
+    Shown,
     /// In its own way, as far as the value was not brought to the type: a function reads text as text, whatever the
     /// parameter is.
     Own,

@@ -143,7 +143,7 @@ impl Session {
         self.prepared.last_id = self.prepared.last_id.checked_add(1).unwrap_or(1);
         let statement_id = self.prepared.last_id;
         let uses = entry.plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
-        let parameters = described(entry.bound.count, uses);
+        let parameters = described(entry.bound.count, uses, self.settings().facts.connection_collation);
         entry.rest();
         self.prepared.by_id.insert(statement_id, entry);
         let warnings = self.diagnostics.count().min(u64::from(u16::MAX)) as u16;

@@ -63,6 +63,12 @@ impl SettledTypes {
                 fitted.push(typed);
                 continue;
             };
+            if column_type.kind == TypeKind::Decimal
+                && used.is_some_and(|used| used.reading == Reading::Shown)
+            {
+                fitted.push(typed);
+                continue;
+            }
             // A function reads a number that is no moment in its own way.
             let warns = used.is_none_or(|used| used.reading != Reading::Own);
             fitted.push(parameter::fit(typed, column_type, warns.then_some(&mut *diagnostics))?);
@@ -89,23 +95,25 @@ fn own_type(typed: &TypedValue, used: Option<&ParameterUse>) -> Option<ColumnTyp
     if typed.value == Value::Null {
         return None;
     }
-    let misfit = used.and_then(|used| parameter::retyped_for(typed, &used.column_type));
-    Some(misfit.unwrap_or_else(|| parameter::derived_type(&typed.column_type)))
+    let known = used.map(|used| &used.column_type);
+    let misfit = known.and_then(|known| parameter::retyped_for(typed, known));
+    // A text that is a number of the parameter's type is that number.
+    let kept = known.filter(|known| parameter::is_number_text(typed, known));
+    Some(misfit.or_else(|| kept.cloned()).unwrap_or_else(|| parameter::derived_type(&typed.column_type)))
 }
 
-/// How `?` are described that the plan knows.
-pub(crate) fn described(count: usize, uses: &[Option<ParameterUse>]) -> Vec<ResultColumn> {
+/// How `?` are described: text where nothing is known of them.
+pub(crate) fn described(
+    count: usize,
+    uses: &[Option<ParameterUse>],
+    connection: charset::CollationId,
+) -> Vec<ResultColumn> {
     let column = |index: usize| {
         let known = uses.get(index).and_then(Option::as_ref);
-        let column_type = known.map_or_else(unknown_type, |used| used.column_type.clone());
-        sysviews::result::column("?", column_type)
+        let column_type = known.map_or_else(|| parameter::text(connection), |used| used.column_type.clone());
+        ResultColumn::computed("?", column_type)
     };
     (0..count).map(column).collect()
-}
-
-/// What a `?` is where nothing is known of it: text of unknown length.
-fn unknown_type() -> ColumnType {
-    parameter::text(charset::CollationId::BINARY)
 }
 
 /// The type that a value arrives with.
@@ -132,5 +140,20 @@ pub(crate) fn given_type(
             column_type.collation = if blob { charset::CollationId::BINARY } else { connection };
             column_type
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charset::CollationId;
+
+    #[test]
+    fn parameters_are_described_as_expressions() {
+        let integer = ParameterUse { column_type: parameter::integer(false), reading: Reading::Typed };
+        let columns = described(2, &[Some(integer)], CollationId::UTF8MB4_0900_AI_CI);
+        assert!(columns.iter().all(|column| column.computed));
+        assert_eq!(columns[0].column_type.kind, TypeKind::BigInt);
+        assert_eq!(columns[1].column_type, parameter::text(CollationId::UTF8MB4_0900_AI_CI));
     }
 }

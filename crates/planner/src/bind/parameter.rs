@@ -72,6 +72,11 @@ impl Wanted {
         Wanted { reading: Reading::Own, ..self }
     }
 
+    /// The same for a value that goes to the client.
+    pub fn shown(self) -> Wanted {
+        Wanted { reading: Reading::Shown, ..self }
+    }
+
     /// A truth value, or another integer.
     pub fn integer() -> Wanted {
         Wanted { column_type: parameter::integer(false), reading: Reading::Typed }
@@ -317,6 +322,9 @@ impl Binder<'_> {
                 let operand = Expression { kind, result: parameter_result(given) };
                 let result = parameter_result(used.column_type);
                 match used.reading {
+                    Reading::Shown if result.kind() == TypeKind::Decimal => {
+                        Expression::retyped(operand, result)
+                    }
                     Reading::Own => Expression::retyped(operand, result),
                     _ => Expression::convert_parameter(operand, result),
                 }

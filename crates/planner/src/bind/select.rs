@@ -96,7 +96,8 @@ impl Binder<'_> {
     ) -> SqlResult<LogicalSelect> {
         // MySQL reports mistakes in the select list before those in WHERE.
         self.block().clause = Clause::FieldList;
-        self.select_items(select)?;
+        let is_shown = around.select_type == "SIMPLE" && self.blocks.len() == 1;
+        self.select_items(select, is_shown)?;
         let handed_on = self.hand_on_columns();
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
@@ -262,7 +263,8 @@ impl Binder<'_> {
     }
 
     /// Binds the select list, item by item: subqueries see the aliases of those before.
-    fn select_items(&mut self, select: &ast::Select) -> SqlResult<()> {
+    /// `is_shown`: whether the client gets them.
+    fn select_items(&mut self, select: &ast::Select, is_shown: bool) -> SqlResult<()> {
         let aliases = select.items.iter().rev().filter_map(|item| match item {
             ast::SelectItem::Expression { alias, .. } => alias.clone(),
             _ => None,
@@ -291,7 +293,13 @@ impl Binder<'_> {
                     self.expand(&shown);
                 }
                 ast::SelectItem::Expression { expression, alias, text } => {
-                    let mut bound = self.scalar(expression)?;
+                    let mut bound = match expression {
+                        ast::Expression::Parameter(_) if is_shown => {
+                            let wanted = self.wanted_text().shown();
+                            self.scalar_as(expression, wanted)?
+                        }
+                        _ => self.scalar(expression)?,
+                    };
                     let name = match alias {
                         Some(alias) => alias.clone(),
                         None => self.item_name(expression, text)?,
