@@ -53,15 +53,14 @@ impl Renumbering {
 
     /// A value for a column that the old table has not got. Error: AutoIncrementExhausted.
     pub fn fresh(&self, column: &ColumnDefinition) -> Result<Value, EngineError> {
-        let column_type = &column.column_type;
         let request = AutoIncrementRequest {
             count: 1,
             increment: self.increment,
             offset: self.offset,
-            column_max: column_type.integer_range().map_or(u64::MAX, |(_, greatest)| greatest),
+            column_max: column_max(column),
         };
         let id = self.counter.take(request)?.first;
-        Ok(typed(id, column_type))
+        Ok(typed(id, &column.column_type))
     }
 
     /// The value of a row that the new column stores, or the one that it gets instead.
@@ -72,10 +71,14 @@ impl Renumbering {
         match dictionary::counted(&value) {
             Some(0) if !self.keeps_zero => return self.fresh(column),
             Some(0) | None => {}
-            Some(number) => self.counter.raise_above(number),
+            Some(number) => self.counter.raise_above(number, column_max(column)),
         }
         Ok(value)
     }
+}
+
+fn column_max(column: &ColumnDefinition) -> u64 {
+    column.column_type.integer_range().map_or(u64::MAX, |(_, greatest)| greatest)
 }
 
 fn typed(id: u64, column_type: &ColumnType) -> Value {

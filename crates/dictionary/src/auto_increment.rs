@@ -55,6 +55,13 @@ pub struct AutoIncrementRange {
     pub increment: u64,
 }
 
+impl AutoIncrementRange {
+    /// Where the next range may begin.
+    pub fn end(&self) -> u64 {
+        self.first.saturating_add(self.count.saturating_mul(self.increment))
+    }
+}
+
 /// How values are reserved.
 #[derive(Clone, Copy, Debug)]
 pub struct AutoIncrementRequest {
@@ -71,13 +78,41 @@ pub struct AutoIncrementRequest {
 impl AutoIncrementRequest {
     /// What a counter that stands there gives; None if the column's range is used up.
     pub fn from(&self, current: u64) -> Option<AutoIncrementRange> {
-        let increment = self.increment.max(1);
-        let offset = if self.offset > increment { 1 } else { self.offset.max(1) };
+        let (increment, offset) = self.steps();
         // The counter holds the next value, so the largest u64 cannot be handed out (nor can InnoDB's).
         let column_max = self.column_max.min(u64::MAX - 1);
         let first = align(current, increment, offset).filter(|first| *first <= column_max)?;
         let fitting = (column_max - first) / increment + 1;
         Some(AutoIncrementRange { first, count: self.count.clamp(1, fitting), increment })
+    }
+
+    /// The value after `value` in the series, at most 2^64 - 1.
+    pub fn next_after(&self, value: u64) -> u64 {
+        let (increment, offset) = self.steps();
+        let steps = value.saturating_add(increment).saturating_sub(offset) / increment;
+        steps.saturating_mul(increment).saturating_add(offset)
+    }
+
+    /// Where a counter stands behind what it gave: as InnoDB's, it stays at the column's largest value, and goes there from as
+    /// near as the offset.
+    pub fn counter_behind(&self, range: AutoIncrementRange) -> u64 {
+        let next = range.end();
+        if self.column_max.saturating_sub(next) <= self.steps().1 { self.column_max } else { next }
+    }
+
+    /// The largest value of the series that the column holds.
+    pub fn last(&self) -> u64 {
+        let (increment, offset) = self.steps();
+        if self.column_max < offset {
+            return self.column_max;
+        }
+        self.column_max - (self.column_max - offset) % increment
+    }
+
+    /// Increment and offset, which is ignored when larger than the increment.
+    fn steps(&self) -> (u64, u64) {
+        let increment = self.increment.max(1);
+        (increment, if self.offset > increment { 1 } else { self.offset.max(1) })
     }
 }
 

@@ -158,4 +158,15 @@ impl TableDefinition {
     pub fn auto_increment_column(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.auto_increment)
     }
+
+    /// The largest value that it holds.
+    pub fn auto_increment_max(&self) -> u64 {
+        let Some(column) = self.auto_increment_column() else { return u64::MAX };
+        let column_type = &self.columns[column].column_type;
+        match column_type.integer_range() {
+            Some((_, greatest)) => greatest,
+            None if column_type.unsigned => u64::MAX,
+            None => i64::MAX as u64,
+        }
+    }
 }

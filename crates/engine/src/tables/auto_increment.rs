@@ -1,6 +1,6 @@
 //! AUTO_INCREMENT counters. Main type: [`AutoIncrement`], one atomic a table.
-//! A value handed out never comes back (I8): the counter never goes down but by ALTER or TRUNCATE, and a limit above it is
-//! stored in the dictionary before values below the limit are handed out.
+//! A value handed out never comes back (I8), but for a column's largest, at which the counter stays as InnoDB's does: it never
+//! goes down but by ALTER or TRUNCATE, and a limit above it is stored in the dictionary before values below are handed out.
 
 use dictionary::{AutoIncrementRange, AutoIncrementRequest};
 use engine_error::{EngineError, EngineResult};
@@ -50,10 +50,7 @@ impl AutoIncrement {
         let mut current = self.next.load(Ordering::Relaxed);
         loop {
             let range = request.from(current).ok_or(EngineError::AutoIncrementExhausted)?;
-            let next = (range.count - 1)
-                .checked_mul(range.increment)
-                .and_then(|span| range.first.checked_add(span)?.checked_add(1))
-                .unwrap_or(u64::MAX);
+            let next = request.counter_behind(range);
             match self.next.compare_exchange_weak(current, next, Ordering::AcqRel, Ordering::Relaxed) {
                 Ok(_) => return Ok(range),
                 Err(seen) => current = seen,
@@ -66,9 +63,11 @@ impl AutoIncrement {
         request.from(self.next.load(Ordering::Acquire)).ok_or(EngineError::AutoIncrementExhausted)
     }
 
-    /// Raises the counter above an explicitly given value. Never lowers it.
-    pub fn raise_above(&self, value: u64) {
-        self.next.fetch_max(value.saturating_add(1), Ordering::AcqRel);
+    /// Raises the counter above an explicitly given value, but not beyond the column's largest. Never lowers it.
+    pub fn raise_above(&self, value: u64, column_max: u64) {
+        if value <= column_max {
+            self.next.fetch_max(value.saturating_add(1).min(column_max), Ordering::AcqRel);
+        }
     }
 }
 
@@ -86,17 +85,23 @@ mod tests {
         let range = counter.take(request(3, 10, 5, 1000)).unwrap();
         assert_eq!((range.first, range.count, range.increment), (5, 3, 10));
         assert_eq!(counter.take(request(1, 10, 5, 1000)).unwrap().first, 35);
-        counter.raise_above(100);
+        counter.raise_above(100, 1000);
         assert_eq!(counter.take(request(1, 1, 1, 1000)).unwrap().first, 101);
-        counter.raise_above(7);
+        counter.raise_above(7, 1000);
         assert_eq!(counter.peek(), 102);
     }
 
     #[test]
-    fn end_of_range_is_an_error_and_not_a_wrap() {
+    fn end_of_range_gives_the_last_value_again_and_does_not_wrap() {
         let counter = AutoIncrement::starting_at(126);
         assert_eq!(counter.take(request(5, 1, 1, 127)).unwrap().count, 2);
-        assert_eq!(counter.take(request(1, 1, 1, 127)), Err(EngineError::AutoIncrementExhausted));
+        assert_eq!(counter.take(request(5, 1, 1, 127)).unwrap().first, 127);
+        assert_eq!(counter.take(request(1, 10, 1, 127)), Err(EngineError::AutoIncrementExhausted));
+        counter.raise_above(127, 127);
+        assert_eq!(counter.peek(), 127);
+        let before_last = AutoIncrement::starting_at(125);
+        assert_eq!(before_last.take(request(1, 1, 1, 127)).unwrap().first, 125);
+        assert_eq!(before_last.peek(), 127);
         let last = AutoIncrement::starting_at(u64::MAX);
         assert_eq!(last.take(request(1, 1, 1, u64::MAX)), Err(EngineError::AutoIncrementExhausted));
         let near = AutoIncrement::starting_at(u64::MAX - 1);

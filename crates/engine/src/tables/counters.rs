@@ -2,7 +2,6 @@
 
 use super::{Table, TableEntry, Tables};
 use btree::{Cursor, CursorRange, Direction, Taken};
-use dictionary::TableDefinition;
 use engine_error::{EngineError, EngineResult};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,7 +22,7 @@ impl Tables {
         let _one_writer = counter.limit_writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let next = counter.peek();
         if next > counter.limit.load(Ordering::Acquire) {
-            let left = greatest_value(&table.definition).saturating_sub(next);
+            let left = table.definition.auto_increment_max().saturating_sub(next);
             let limit = next.saturating_add(LIMIT_STEP.min(left / LEFT_PER_SKIPPED));
             let lsn = self.store.put_auto_increment(&self.pool, table.id(), limit)?;
             counter.limit_lsn.store(lsn.0, Ordering::Release);
@@ -62,11 +61,4 @@ impl Tables {
         let key: [u8; 8] = key.try_into().map_err(|_| EngineError::Corrupt("hidden row id".to_owned()))?;
         Ok(u64::from_be_bytes(key))
     }
-}
-
-/// The greatest value that the AUTO_INCREMENT column of a table holds.
-fn greatest_value(definition: &TableDefinition) -> u64 {
-    let column = definition.columns.iter().find(|column| column.auto_increment);
-    let range = column.and_then(|column| column.column_type.integer_range());
-    range.map_or(u64::MAX, |(_, greatest)| greatest)
 }

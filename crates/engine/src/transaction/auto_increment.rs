@@ -46,9 +46,11 @@ impl<'t> TableCounter<'t> {
 
     /// Tells the counter of a value that an INSERT gave a row itself. May wait for the AUTO-INC lock.
     pub fn raise(&self, value: u64) -> EngineResult<()> {
-        if value >= self.table.auto_increment.peek() {
+        let column_max = self.table.definition.auto_increment_max();
+        let next = value.saturating_add(1).min(column_max);
+        if value <= column_max && next > self.table.auto_increment.peek() {
             self.with_lock(|counter| {
-                counter.raise_above(value);
+                counter.raise_above(value, column_max);
                 Ok(())
             })?;
         }
@@ -58,7 +60,7 @@ impl<'t> TableCounter<'t> {
     /// The same of an UPDATE, which asks for no lock, as in MySQL.
     pub fn raise_unlocked(&self, value: u64) -> EngineResult<()> {
         self.transaction.check_may_write(self.table)?;
-        self.table.auto_increment.raise_above(value);
+        self.table.auto_increment.raise_above(value, self.table.definition.auto_increment_max());
         self.cover()
     }
 

@@ -33,21 +33,30 @@ fn insert(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcom
     };
     let storing = Storing::new(run, plan.ignore, several).telling_once();
     let mut writer = Writer::new(plan, storing, run);
-    match &plan.rows {
-        InsertRows::Values(rows) => {
-            for (number, row) in rows.iter().enumerate() {
-                let mut long = LongColumns::default();
-                let row = value_row(plan, row, &mut long, storing, writer.row_number(), run);
-                let row = row.and_then(|row| run.check_killed().map(|()| row));
-                let mut row = row.map_err(|error| writer.first_error(error, run))?;
-                writer.write_long(&mut row, &long, Some((rows.len() - number) as u64), run)?;
-            }
-        }
-        InsertRows::Query(query) => from_query(plan, query, storing, &mut writer, run)?,
-    }
-    let counts = writer.finish(run)?;
+    let given = match &plan.rows {
+        InsertRows::Values(rows) => from_values(plan, rows, storing, &mut writer, run),
+        InsertRows::Query(query) => from_query(plan, query, storing, &mut writer, run),
+    };
+    let counts = writer.finish(given, run)?;
     let shows_info = several || counts.records > 1;
     Ok(outcome(&counts, shows_info, run))
+}
+
+fn from_values(
+    plan: &InsertPlan,
+    rows: &[Vec<Option<Expression>>],
+    storing: Storing,
+    writer: &mut Writer<'_>,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    for (number, row) in rows.iter().enumerate() {
+        let mut long = LongColumns::default();
+        let row = value_row(plan, row, &mut long, storing, writer.row_number(), run);
+        let row = row.and_then(|row| run.check_killed().map(|()| row));
+        let mut row = row.map_err(|error| writer.first_error(error, run))?;
+        writer.write_long(&mut row, &long, Some((rows.len() - number) as u64), run)?;
+    }
+    Ok(())
 }
 
 /// What the client hears of an INSERT.

@@ -68,6 +68,26 @@ fn insert(
 ) -> SqlResult<StatementOutcome> {
     let storing = Storing::new(run, plan.insert.ignore, true);
     let mut writer = Writer::new(&plan.insert, storing, run);
+    let given = lines(run, plan, storing, &mut writer, pieces);
+    let counts = writer.finish(given, run)?;
+    let mut outcome = outcome(&counts, true, run);
+    outcome.keeps_id = true;
+    let skipped = if plan.insert.ignore { counts.duplicates } else { 0 };
+    let deleted = if plan.insert.replace { counts.duplicates } else { 0 };
+    let warnings = run.statement.diagnostics.count();
+    outcome.info =
+        format!("Records: {}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}", counts.records);
+    Ok(outcome)
+}
+
+/// Puts in the rows of the file's lines.
+fn lines(
+    run: &mut Run<'_, '_>,
+    plan: &LoadPlan,
+    storing: Storing,
+    writer: &mut Writer<'_>,
+    pieces: &mut dyn FnMut() -> SqlResult<Option<Vec<u8>>>,
+) -> SqlResult<()> {
     let mut reader = LineReader::new(&plan.load.format, field_widths(plan), pieces)
         .charged_to(run.hold())
         .of_fields(plan.fields.len());
@@ -86,15 +106,7 @@ fn insert(
         filled.map_err(|error| writer.first_error(error, run))?;
         writer.write_long(&mut line.row, &line.long, None, run)?;
     }
-    let counts = writer.finish(run)?;
-    let mut outcome = outcome(&counts, true, run);
-    outcome.keeps_id = true;
-    let skipped = if plan.insert.ignore { counts.duplicates } else { 0 };
-    let deleted = if plan.insert.replace { counts.duplicates } else { 0 };
-    let warnings = run.statement.diagnostics.count();
-    outcome.info =
-        format!("Records: {}  Deleted: {deleted}  Skipped: {skipped}  Warnings: {warnings}", counts.records);
-    Ok(outcome)
+    Ok(())
 }
 
 /// The row that a line becomes. Its memory is used again for the next line.

@@ -6,7 +6,7 @@ use super::assigning::Assigning;
 use super::auto_increment::{GeneratedIds, raise_counter};
 use super::long_columns::LongColumns;
 use crate::run::{Run, engine_error};
-use crate::storing::key_text;
+use crate::storing::{Storing, key_text};
 use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
@@ -14,18 +14,17 @@ use plan::{Steps, Target};
 use std::sync::Arc;
 use values::Value;
 
-/// The steps of a new row between its values and its encoding. `rows_left` counts the statement's rows from this one on, as far as
-/// known.
+/// The steps of a new row between its values and its encoding.
 #[inline]
 pub fn complete(
     target: &Target,
     row: &mut [Value],
     ids: &mut GeneratedIds,
-    rows_left: Option<u64>,
+    storing: (Storing, u64),
     run: &mut Run<'_, '_>,
 ) -> SqlResult<()> {
     if target.steps.has(Steps::AUTO_INCREMENT) {
-        ids.fill(target, row, rows_left, run)?;
+        ids.fill(target, row, storing, run)?;
     }
     Ok(())
 }

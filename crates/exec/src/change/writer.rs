@@ -11,7 +11,7 @@ use crate::run::{Run, engine_error};
 use crate::spill::Held;
 use crate::storing::Storing;
 use engine::EngineError;
-use errors::{SqlError, SqlResult};
+use errors::{SqlError, SqlResult, code};
 use expression::EvaluationContext;
 use plan::{InsertPlan, InsertRows};
 use values::Value;
@@ -101,7 +101,7 @@ impl<'p> Writer<'p> {
             plan,
             storing,
             counts: Counts::default(),
-            ids: GeneratedIds::default(),
+            ids: GeneratedIds::of(plan),
             waiting: RowBuffer::default(),
             held: None,
             ids_before: GeneratedIds::default(),
@@ -122,7 +122,7 @@ impl<'p> Writer<'p> {
     }
 
     /// Puts in a row of stored values. `rows_left` is how many rows of the statement follow, this one included, if that
-    /// is known.
+    /// is known: the last one need not wait.
     pub fn write(
         &mut self,
         row: &mut [Value],
@@ -136,9 +136,16 @@ impl<'p> Writer<'p> {
         }
         let alone = rows_left == Some(1) && self.waiting.is_empty();
         if !self.bulk || alone || (generates && self.skips_ids()) {
-            return self.put_alone(row, &LongColumns::default(), rows_left, run);
+            return self.put_alone(row, &LongColumns::default(), run);
         }
-        self.fill_waiting(row, generates, rows_left, run)?;
+        match self.fill_waiting(row, generates, run) {
+            // A row that waits may turn out not to need its id.
+            Err(error) if error.is(&code::ER_AUTOINC_READ_FAILED) && !self.waiting.is_empty() => {
+                self.flush(run)?;
+                return self.put_alone(row, &LongColumns::default(), run);
+            }
+            filled => filled?,
+        }
         self.waiting.push(&self.plan.target.table, row)?;
         self.note_reports(run);
         let is_full = self.waiting.len() >= BULK_ROWS_MAX || self.waiting.bytes() >= BULK_BYTES_MAX;
@@ -159,14 +166,9 @@ impl<'p> Writer<'p> {
     }
 
     /// Puts a row in that no other waits with.
-    fn put_alone(
-        &mut self,
-        row: &mut [Value],
-        long: &LongColumns,
-        rows_left: Option<u64>,
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<()> {
-        complete(&self.plan.target, row, &mut self.ids, rows_left, run)?;
+    fn put_alone(&mut self, row: &mut [Value], long: &LongColumns, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let storing = (self.storing, self.counts.records);
+        complete(&self.plan.target, row, &mut self.ids, storing, run)?;
         let bytes = encoded(&self.plan.target.table, row, long, run)?;
         self.insert_one(row, &bytes, run)
     }
@@ -185,7 +187,7 @@ impl<'p> Writer<'p> {
         self.flush(run)?;
         self.counts.records += 1;
         let (mark, affected) = (run.statement.transaction.mark(), self.counts.affected);
-        self.put_alone(row, long, rows_left, run)?;
+        self.put_alone(row, long, run)?;
         if self.counts.affected == affected {
             // It was left out: nothing refers to its values.
             let left = run.statement.transaction.rollback_to(mark);
@@ -209,19 +211,13 @@ impl<'p> Writer<'p> {
 
     /// Gives the row its id, which it may have to give back when it turns out to be a duplicate. Rows with and without
     /// generated ids do not wait together.
-    fn fill_waiting(
-        &mut self,
-        row: &mut [Value],
-        generates: bool,
-        rows_left: Option<u64>,
-        run: &mut Run<'_, '_>,
-    ) -> SqlResult<()> {
+    fn fill_waiting(&mut self, row: &mut [Value], generates: bool, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let target = &self.plan.target;
         if self.waiting.is_empty() {
             self.ids_before = self.ids.mark();
             self.generated = generates;
         }
-        complete(target, row, &mut self.ids, rows_left, run)?;
+        complete(target, row, &mut self.ids, (self.storing, self.counts.records), run)?;
         if generates {
             self.ids.stored(&target.table, run)?;
         } else if target.auto_increment.is_some() {
@@ -234,7 +230,7 @@ impl<'p> Writer<'p> {
     fn raise_explicit(&mut self, first: usize, count: usize, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let ids = self.explicit.get(first..first + count).unwrap_or_default();
         match ids.iter().max() {
-            Some(greatest) => self.ids.raise(&self.plan.target.table, *greatest, run),
+            Some(greatest) => self.ids.pass(&self.plan.target.table, *greatest, run),
             None => Ok(()),
         }
     }
@@ -259,7 +255,10 @@ impl<'p> Writer<'p> {
             if self.generated {
                 self.put_generated(&rows, &mut added, run)?;
             } else {
+                // They have all come, however often each is tried.
+                let expected = self.ids.expected;
                 self.put_tolerantly(&rows, 0, 0, &mut added, run)?;
+                self.ids.expected = expected;
             }
         } else {
             self.put_strictly(&rows, run)?;
@@ -284,6 +283,12 @@ impl<'p> Writer<'p> {
             Err(EngineError::DuplicateKey(duplicate)) => {
                 let at = usize::try_from(duplicate.row_ordinal).unwrap_or(0).min(rows.len() - 1);
                 self.raise_explicit(0, at, run)?;
+                if let Some(value) = self.explicit.get(at) {
+                    self.ids.met_duplicate(table, *value, run)?;
+                }
+                if at == 0 && self.generated {
+                    self.ids = std::mem::take(&mut self.ids_before);
+                }
                 let error = duplicate_error(table, &duplicate, &stored_values(table, rows[at]), run);
                 Err(stopped_by(table, &duplicate, error, run))
             }
@@ -368,8 +373,7 @@ impl<'p> Writer<'p> {
             let before = later.checked_sub(1).map_or(self.reported, |at| self.reports[at].1);
             self.duplicates_reported_at = Some(before + *added);
             let reported = run.statement.diagnostics.count();
-            let rows_left = Some((rows.len() + first - at) as u64);
-            let outcome = self.put_alone(&mut values, &LongColumns::default(), rows_left, run);
+            let outcome = self.put_alone(&mut values, &LongColumns::default(), run);
             self.duplicates_reported_at = None;
             outcome?;
             *added += (run.statement.diagnostics.count() - reported) as usize;
@@ -384,11 +388,18 @@ impl<'p> Writer<'p> {
         self.flush(run).err().unwrap_or(error)
     }
 
-    /// Ends the statement.
-    pub fn finish(mut self, run: &mut Run<'_, '_>) -> SqlResult<Counts> {
-        self.flush(run)?;
+    /// Ends the statement, whose rows were all given or which failed. LAST_INSERT_ID() keeps the id of a row that went in
+    /// before the one that did not.
+    pub fn finish(mut self, given: SqlResult<()>, run: &mut Run<'_, '_>) -> SqlResult<Counts> {
+        let ended = given.and_then(|()| self.flush(run));
+        if let (Err(_), Some(id)) = (&ended, self.ids.first()) {
+            run.statement.session.set_last_insert_id(id);
+        }
+        ended?;
         self.counts.generated = self.ids.first();
-        self.counts.last_id = self.ids.last();
+        // A query's ON DUPLICATE KEY UPDATE tells of no row that was given its id.
+        let tells = self.plan.on_duplicate.is_empty() || matches!(self.plan.rows, InsertRows::Values(_));
+        self.counts.last_id = if tells { self.ids.last() } else { 0 };
         Ok(self.counts)
     }
 }

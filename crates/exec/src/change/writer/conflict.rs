@@ -32,6 +32,9 @@ impl Writer<'_> {
         while let Some(duplicate) = row::insert(&self.plan.target, bytes, run)? {
             // Someone else may have taken the row away, or its key: then the insert is tried again.
             run.check_killed()?;
+            if let Some(value) = self.ids.explicit() {
+                self.ids.met_duplicate(table, value, run)?;
+            }
             if self.plan.replace && !self.is_generated_key(&duplicate) {
                 match self.make_way(&duplicate, bytes, run)? {
                     Way::Cleared => replaced += 1,
@@ -136,17 +139,26 @@ impl Writer<'_> {
         let assigning = Assigning { target, slots: None, sees_changes: true, storing, row_number };
         assigning.carry_out(&self.plan.on_duplicate, &mut seen, &mut changed, run)?;
         if let Some(column) = target.auto_increment {
-            self.ids.updated(&target.table, &changed[column], changed != before, run)?;
+            let assigned = self.plan.on_duplicate.iter().any(|assignment| assignment.column == column);
+            self.ids.met_update(&changed[column], assigned)?;
         }
         if changed == before {
             self.counts.affected += u64::from(run.statement.settings.found_rows_as_affected);
+            self.counts.duplicates += u64::from(self.plan.ignore);
             return Ok(());
         }
         row::stamp(&assigning, &mut seen, &mut changed, run)?;
         let change = Change { key, row: &changed, long: &LongColumns::default(), ignore: self.plan.ignore };
         let is_left = row::update(target, change, run)? == Updated::Duplicate;
-        self.counts.affected += if is_left { 0 } else { 2 };
-        self.counts.duplicates += 1;
+        // With IGNORE those rows count that changed nothing.
+        self.counts.duplicates += u64::from(is_left == self.plan.ignore);
+        if is_left {
+            return Ok(());
+        }
+        self.counts.affected += 2;
+        if let Some(column) = target.auto_increment {
+            self.ids.updated(&target.table, &changed[column], run)?;
+        }
         Ok(())
     }
 }
