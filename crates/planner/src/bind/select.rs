@@ -96,8 +96,7 @@ impl Binder<'_> {
     ) -> SqlResult<LogicalSelect> {
         // MySQL reports mistakes in the select list before those in WHERE.
         self.block().clause = Clause::FieldList;
-        let is_shown = around.select_type == "SIMPLE" && self.blocks.len() == 1;
-        self.select_items(select, is_shown)?;
+        self.select_items(select, around.select_type == "SIMPLE" && self.blocks.len() == 1)?;
         let handed_on = self.hand_on_columns();
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
