@@ -110,6 +110,7 @@ fn definition() -> TableDefinition {
         on_update_now: None,
         auto_increment: false,
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     };
     let part = |column| IndexPart { column, prefix_length: None, descending: false };

@@ -6,12 +6,13 @@ use super::alter_plan::{has_key, reports_rows};
 use super::column::ColumnDraft;
 use super::converted::convert_column;
 use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
+use super::options::default_collation;
 use super::table::{check_column_names, check_definition, check_table_name};
 use crate::definer::Definer;
 use accounts::Privileges;
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName};
 use engine::KillFlag;
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 use parser::ast::*;
 
 /// A definition while its actions are applied.
@@ -113,6 +114,14 @@ impl Definer<'_> {
             reports_rows: false,
         };
         draft.definition.options.auto_increment = None;
+        // Columns that say nothing of their collation have the table's new one, wherever it stands among the actions.
+        for action in actions {
+            if let AlterAction::Options(options) = action
+                && let Some(collation) = default_collation(options, &mut Diagnostics::new(0))?
+            {
+                draft.definition.collation = collation;
+            }
+        }
         // Indexes go first: their names and columns are free for the other actions.
         let drops_index =
             |action: &&AlterAction| matches!(action, AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey);

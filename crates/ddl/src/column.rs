@@ -53,6 +53,9 @@ impl Definer<'_> {
                 on_update_now: None,
                 auto_increment: serial,
                 invisible: false,
+                names_collation: specification.data_type.charset.is_some()
+                    || specification.data_type.collation.is_some()
+                    || collate.is_some(),
                 comment: String::new(),
             },
             primary: false,

@@ -185,6 +185,8 @@ impl Definer<'_> {
                 self.diagnostics.warning(sql_error!(ER_DEPRECATED_NATIONAL));
                 charset::charset_by_name(name)
             }
+            // That of a synonym is not named, so it is not told of as deprecated.
+            Some(name) if declared.is_synonym => charset::charset_by_name(name),
             Some(name) => Some(find_charset(name, self.diagnostics)?),
             None => None,
         };

@@ -18,6 +18,7 @@ pub(super) fn convert_column(
     let widens = collation.charset().max_bytes > old.collation.charset().max_bytes;
     let is_binary = collation == CollationId::BINARY;
     column.column_type = match old.kind {
+        kind if kind.has_members() && old.collation == CollationId::BINARY => return Ok(()),
         kind if kind.has_members() => ColumnType { collation, ..old.clone() },
         kind if !kind.is_text() => return Ok(()),
         TypeKind::Char if is_binary => ColumnType::binary(length),

@@ -2,8 +2,9 @@
 
 use super::limits;
 use crate::definer::Definer;
+use charset::CollationId;
 use dictionary::{RowFormat, TableDefinition};
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 use expression::SqlMode;
 use parser::ast::TableOption;
 use sysviews::engines;
@@ -17,7 +18,6 @@ impl Definer<'_> {
         options: &[TableOption],
     ) -> SqlResult<bool> {
         let mut engine_named = false;
-        let (mut charset, mut collation) = (None, None);
         for option in options {
             match option {
                 TableOption::Engine(name) => {
@@ -25,8 +25,7 @@ impl Definer<'_> {
                     engine_named = true;
                 }
                 TableOption::AutoIncrement(value) => definition.options.auto_increment = Some(*value),
-                TableOption::Charset(name) => charset = Some(name.as_str()),
-                TableOption::Collate(name) => collation = Some(name.as_str()),
+                TableOption::Charset(_) | TableOption::Collate(_) => {}
                 TableOption::Comment(text) => {
                     let comment = self.connection_collation().charset().to_string_lossy(text);
                     if comment.chars().count() > limits::TABLE_COMMENT_CHARACTERS_MAX {
@@ -40,10 +39,7 @@ impl Definer<'_> {
                 TableOption::Other { name, value } => self.apply_other(definition, name, value)?,
             }
         }
-        if charset.is_some_and(|name| name.eq_ignore_ascii_case("DEFAULT")) {
-            charset = None;
-        }
-        if let Some(found) = instance::collations::resolve(charset, collation, self.diagnostics)? {
+        if let Some(found) = default_collation(options, self.diagnostics)? {
             definition.collation = found;
         }
         Ok(engine_named)
@@ -105,4 +101,21 @@ fn row_format(name: &str) -> RowFormat {
         "COMPRESSED" => RowFormat::Compressed,
         _ => RowFormat::Default,
     }
+}
+
+/// The collation that a table's options name.
+pub(super) fn default_collation(
+    options: &[TableOption],
+    diagnostics: &mut Diagnostics,
+) -> SqlResult<Option<CollationId>> {
+    let (mut charset, mut collation) = (None, None);
+    for option in options {
+        match option {
+            TableOption::Charset(name) => charset = Some(name.as_str()),
+            TableOption::Collate(name) => collation = Some(name.as_str()),
+            _ => {}
+        }
+    }
+    let charset = charset.filter(|name| !name.eq_ignore_ascii_case("DEFAULT"));
+    instance::collations::resolve(charset, collation, diagnostics)
 }

@@ -380,7 +380,11 @@ impl Definer<'_> {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
             }
             match definition.column_position(&column.name) {
-                Some(position) => move_last(&mut definition, position),
+                Some(position) => {
+                    // What the query's column says of its collation counts, not what the declared one does.
+                    definition.columns[position].names_collation = self.names_collation(column, *path);
+                    move_last(&mut definition, position);
+                }
                 None => {
                     let made = self.selected_column(column, *path);
                     super::column::check_column(&ColumnDraft {
@@ -455,6 +459,7 @@ impl Definer<'_> {
             on_update_now: changing.and_then(|origin| origin.on_update_now),
             auto_increment: false,
             invisible: false,
+            names_collation: self.names_collation(column, path),
             comment: origin.map_or_else(String::new, |origin| origin.comment),
         }
     }
@@ -482,6 +487,10 @@ impl Definer<'_> {
             }
             _ => return ColumnDefault::None,
         })
+    }
+
+    fn names_collation(&self, column: &wire::result::ResultColumn, path: OriginPath) -> bool {
+        path == OriginPath::Table && self.origin_column(column).is_some_and(|origin| origin.names_collation)
     }
 
     /// The base column that a query's column shows.

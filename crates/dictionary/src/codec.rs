@@ -119,7 +119,8 @@ fn write_column(out: &mut Writer, column: &ColumnDefinition) {
     write_type(out, &column.column_type);
     out.u8(u8::from(column.nullable)
         | u8::from(column.auto_increment) << 1
-        | u8::from(column.invisible) << 2);
+        | u8::from(column.invisible) << 2
+        | u8::from(column.names_collation) << 3);
     write_default(out, &column.default, &column.column_type);
     out.option(column.on_update_now, Writer::u8);
     out.string(&column.comment);
@@ -135,6 +136,7 @@ fn read_column(from: &mut Reader<'_>) -> Result<ColumnDefinition> {
         nullable: flags & 1 != 0,
         auto_increment: flags & 2 != 0,
         invisible: flags & 4 != 0,
+        names_collation: flags & 8 != 0,
         default,
         column_type,
         on_update_now: from.option(Reader::u8)?,

@@ -87,6 +87,8 @@ pub struct ColumnDefinition {
     pub auto_increment: bool,
     /// INVISIBLE.
     pub invisible: bool,
+    /// CHARACTER SET or COLLATE was written for it, so that SHOW CREATE TABLE shows them even where they say nothing new.
+    pub names_collation: bool,
     /// COMMENT.
     pub comment: String,
 }

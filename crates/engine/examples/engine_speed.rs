@@ -27,6 +27,7 @@ fn column(name: &str, column_type: ColumnType) -> ColumnDefinition {
         on_update_now: None,
         auto_increment: false,
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     }
 }

@@ -172,6 +172,7 @@ fn definition() -> TableDefinition {
         on_update_now: None,
         auto_increment: false,
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     };
     let primary = IndexDefinition {

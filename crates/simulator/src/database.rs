@@ -47,6 +47,7 @@ fn column(name: &str, column_type: ColumnType, nullable: bool) -> ColumnDefiniti
         on_update_now: None,
         auto_increment: false,
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     }
 }

@@ -12,6 +12,7 @@ fn column(name: &str, column_type: ColumnType, default: ColumnDefault) -> Column
         on_update_now: None,
         auto_increment: false,
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     }
 }

@@ -31,6 +31,7 @@ fn column(name: &str, kind: TypeKind, length: Option<u32>) -> ColumnDefinition {
         on_update_now: None,
         auto_increment: false,
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     }
 }

@@ -54,6 +54,7 @@ fn column(name: &str, column_type: ColumnType, nullable: bool) -> ColumnDefiniti
         on_update_now: None,
         auto_increment: name == "id",
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     }
 }

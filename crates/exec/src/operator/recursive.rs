@@ -65,6 +65,7 @@ impl Columns {
             on_update_now: None,
             auto_increment: false,
             invisible: false,
+            names_collation: false,
             comment: String::new(),
         };
         Columns {

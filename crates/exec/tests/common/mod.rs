@@ -432,6 +432,7 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
             on_update_now: None,
             auto_increment: false,
             invisible: false,
+            names_collation: false,
             comment: String::new(),
         };
         let position = columns.len();

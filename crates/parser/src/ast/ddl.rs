@@ -56,6 +56,8 @@ pub struct DataType {
     /// BOOL or BOOLEAN instead of TINYINT(1).
     pub boolean: bool,
     pub charset: Option<Name>,
+    /// It is what ASCII, UNICODE or BYTE stand for.
+    pub is_synonym: bool,
     /// COLLATE given right after the type; as an attribute it is [`ColumnAttribute::Collate`].
     pub collation: Option<Name>,
     /// The attribute BINARY: the _bin collation of the character set.

@@ -28,12 +28,8 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId, zone: &T
     let column_type = &column.column_type;
     let kind = column_type.kind;
     let mut line = format!("  {} {}", quoted(&column.name), column_type.sql_text());
-    if (kind.is_text() || kind.has_members()) && column_type.collation != table_collation {
-        let collation = column_type.collation.get();
-        push(
-            &mut line,
-            format_args!(" CHARACTER SET {} COLLATE {}", collation.charset().name, collation.name),
-        );
+    if kind.is_text() || kind.has_members() {
+        line.push_str(&collation_clauses(column, table_collation));
     }
     if !column.nullable {
         line.push_str(" NOT NULL");
@@ -54,6 +50,22 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId, zone: &T
         push(&mut line, format_args!(" COMMENT {}", literal(&column.comment)));
     }
     line
+}
+
+/// What was written is shown; else CHARACTER SET where the column's collation is not the table's, and COLLATE where it is not
+/// its character set's. The default collation of utf8mb4 changed once, so it is named as if it were not.
+fn collation_clauses(column: &ColumnDefinition, table_collation: CollationId) -> String {
+    let collation = column.column_type.collation.get();
+    let differs = collation.id != table_collation;
+    let mut clauses = String::new();
+    if differs || column.names_collation {
+        push(&mut clauses, format_args!(" CHARACTER SET {}", collation.charset().name));
+    }
+    let is_unsaid = collation.is_default && (collation.id != CollationId::UTF8MB4_0900_AI_CI || !differs);
+    if !is_unsaid || column.names_collation {
+        push(&mut clauses, format_args!(" COLLATE {}", collation.name));
+    }
+    clauses
 }
 
 fn push(line: &mut String, arguments: std::fmt::Arguments<'_>) {

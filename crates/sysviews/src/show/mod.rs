@@ -164,6 +164,7 @@ fn overlay_definition(columns: &[ResultColumn]) -> TableDefinition {
         on_update_now: None,
         auto_increment: false,
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     };
     TableDefinition {

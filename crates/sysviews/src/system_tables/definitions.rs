@@ -64,6 +64,7 @@ fn define_column(column: &SystemColumn) -> ColumnDefinition {
         on_update_now: None,
         auto_increment: column.extra == "auto_increment",
         invisible: false,
+        names_collation: false,
         comment: String::new(),
     }
 }

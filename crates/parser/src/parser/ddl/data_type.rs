@@ -125,14 +125,15 @@ fn charset_attributes(parser: &mut Parser, data_type: &mut DataType) -> SqlResul
     loop {
         if let Some(charset) = parser.optional_charset()? {
             data_type.charset = Some(charset);
+            data_type.is_synonym = false;
         } else if parser.accept(K::Ascii) {
             parser.deprecate(Deprecation::Replaced("ASCII", "CHARACTER SET charset_name"));
-            data_type.charset = Some("latin1".to_owned());
+            set_synonym(data_type, "latin1");
         } else if parser.accept(K::Unicode) {
             parser.deprecate(Deprecation::Replaced("UNICODE", "CHARACTER SET charset_name"));
-            data_type.charset = Some("ucs2".to_owned());
+            set_synonym(data_type, "ucs2");
         } else if parser.accept(K::Byte) {
-            data_type.charset = Some("binary".to_owned());
+            set_synonym(data_type, "binary");
         } else if parser.accept(K::Binary) {
             let instead = "a CHARACTER SET clause with _bin collation";
             parser.deprecate(Deprecation::Replaced("BINARY as attribute of a type", instead));
@@ -141,6 +142,11 @@ fn charset_attributes(parser: &mut Parser, data_type: &mut DataType) -> SqlResul
             return Ok(());
         }
     }
+}
+
+fn set_synonym(data_type: &mut DataType, charset: &str) {
+    data_type.charset = Some(charset.to_owned());
+    data_type.is_synonym = true;
 }
 
 /// The character set in CAST(.. AS CHAR ..).
@@ -178,6 +184,7 @@ fn plain(kind: DataTypeKind) -> DataType {
         zerofill: false,
         boolean: false,
         charset: None,
+        is_synonym: false,
         collation: None,
         binary: false,
         national: false,
