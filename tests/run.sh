@@ -27,6 +27,7 @@ step metamorphic; "$python" tests/with_server.py --binary "$binary" -- "$python"
 step rules;   cargo xtask metamorphic --count 500
 step isolation; "$python" tests/isolation/test_checker.py
 "$python" tests/isolation/run.py --binary "$binary" --kills --seconds 60
+"$python" tests/with_server.py --binary "$binary" -- "$python" tests/isolation/phantoms.py {target} --seconds 12
 step specs;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/specs/run.py check {target}
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
 step planted; "$python" tests/planted/run.py check

@@ -35,8 +35,8 @@ impl Gap {
         let mut key = Vec::new();
         leaf.key_into(0, &mut key)?;
         if matches!(&range.lower, Bound::Included(lower) if *lower == key) {
-            key.push(0);
-            gap.from = gap.from.max(key.split_off(0));
+            // The entry itself stays in: it may be only a mark, in whose place a row can be put.
+            gap.from = gap.from.max(key.clone());
         }
         key.clear();
         leaf.key_into(last, &mut key)?;

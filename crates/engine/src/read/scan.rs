@@ -109,6 +109,8 @@ pub struct Scan {
     pub(crate) awaited: Option<Vec<u8>>,
     /// What lies behind the range has been looked at.
     is_beyond: bool,
+    /// An entry was found whose row turned out to be no row of the range: the next look closes gaps, whatever it finds.
+    pub(crate) was_mistaken: bool,
 }
 
 impl Scan {
@@ -125,6 +127,7 @@ impl Scan {
             pending: Vec::new().into_iter(),
             awaited: None,
             is_beyond: false,
+            was_mistaken: false,
         }
     }
 
@@ -157,6 +160,12 @@ impl Scan {
         let mut beyond = Scan::new(&self.table, ScanOptions { range, ..self.options.clone() });
         beyond.is_beyond = true;
         Some(beyond)
+    }
+
+    /// Begins again.
+    pub(crate) fn restart(&mut self) {
+        self.cursor = Scan::new(&self.table, self.options.clone()).cursor;
+        self.pending = Vec::new().into_iter();
     }
 
     /// Whether a row lies before the one whose lock was waited for: it was inserted meanwhile. Forgets that one where it is reached.

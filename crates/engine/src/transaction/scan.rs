@@ -183,7 +183,10 @@ impl Transaction {
             let mut row = None;
             let owned = self.owner().lock_mark();
             self.get_locked(&table, clustered_key, mode, policy, &mut |found| row = Some(found.to_owned()))?;
-            let Some(row) = row else { continue };
+            let Some(row) = row else {
+                self.look_again(scan, batch)?;
+                continue;
+            };
             let source = self.engine.values.key_source(&table, row.as_stored(), &index.columns)?;
             if entry_key_matches(&table, index, &source, &candidate.key, clustered_key)? {
                 let columns = if scan.options.covering { &index.columns } else { &scan.options.columns };
@@ -204,9 +207,21 @@ impl Transaction {
             } else {
                 // A row that moved away in this index: locked for nothing.
                 self.engine.system.locks.unlock(&self.owner(), table.clustered().id(), clustered_key, owned);
+                self.look_again(scan, batch)?;
             }
         }
         Ok(true)
+    }
+
+    /// An entry that was found, so that the gap beside it was left open, has no row: it is looked for once more.
+    fn look_again(&self, scan: &mut Scan, batch: &RowBatch) -> EngineResult<()> {
+        let index = scan.table.index(scan.options.index)?;
+        let is_open = batch.is_empty() && !scan.was_mistaken;
+        if is_open && self.closes_gaps() && scan.options.range.has_one_row(index) {
+            scan.was_mistaken = true;
+            scan.restart();
+        }
+        Ok(())
     }
 
     /// Copies keys out of the next secondary leaf, and keeps the gaps before them closed.
@@ -214,7 +229,7 @@ impl Transaction {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
         let (range, direction) = (scan.options.range.clone(), scan.options.direction);
-        let has_one_row = range.has_one_row(index);
+        let has_one_row = range.has_one_row(index) && !scan.was_mistaken;
         let close = &mut |leaf: &LeafView<'_>, taken: Taken, found: usize| match has_one_row && found > 0 {
             true => Ok(()),
             false => self.close_gap(index, || Gap::seen(&range, direction, leaf, taken)),

@@ -142,8 +142,9 @@ impl LockManager {
         let waiter = owner.waiter_id();
         let (table, victims) = (self.table.clone(), self.counters.deadlocks.clone());
         self.waits.begin(waiter, Arc::new(RowWait { table, owner: owner.clone(), victims }));
+        let reached = std::mem::take(&mut owner.lock_state().reached);
         if options.deadlock_detect {
-            self.waits.search(waiter);
+            reached.into_iter().chain([waiter]).for_each(|waiter| self.waits.search(waiter));
         }
         let end = env::blocking::region(|| owner.waiter.sleep(options.timeout, || options.kill.is_raised()));
         mistakes::pause();

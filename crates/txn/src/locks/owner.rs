@@ -37,6 +37,8 @@ pub(super) struct OwnerState {
     pub(super) finished: bool,
     /// What it waits for: the queue that has its waiting request.
     pub(super) waiting: Option<LockKey>,
+    /// Others whose waits its request has given one more to wait for: its wait begins with a search for them too.
+    pub(super) reached: Vec<WaiterId>,
     /// Rises with every wait, so that the deadlock search can tell one wait from the next.
     pub(super) wait_number: u64,
 }

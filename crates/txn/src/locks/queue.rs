@@ -9,7 +9,7 @@ use super::mode::ModeSet;
 use super::owner::{Owner, OwnerState, WaitEnd};
 use super::table::Request;
 use super::{LockKey, LockMode};
-use crate::wait_graph::Blockers;
+use crate::wait_graph::{Blockers, WaiterId};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use stdx::ids::IndexId;
@@ -85,16 +85,25 @@ impl Queue {
         true
     }
 
-    /// Gives the gap lock of an owner, whose closed gaps have this key, an object. False if the owner has finished.
-    pub(super) fn make_gap_explicit(&mut self, holder: &Arc<Owner>) -> bool {
+    /// Gives the gap lock of an owner, whose closed gaps have this key, an object. None if the owner has finished, else whether it is a
+    /// new one: then who waits to insert here waits for one more.
+    pub(super) fn make_gap_explicit(&mut self, holder: &Arc<Owner>) -> Option<bool> {
         let mut state = holder.lock_state();
         if state.finished {
-            return false;
+            return None;
+        }
+        if self.granted.iter().any(|grant| is(&grant.owner, holder) && grant.mode.covers(LockMode::GAP)) {
+            return Some(false);
         }
         self.grant(holder, &mut state, LockMode::GAP, false);
         // Should it wait here itself: what it has now is no obstacle to it.
         self.waiting.iter_mut().filter(|waiter| is(&waiter.owner, holder)).for_each(|own| own.raises = true);
-        true
+        Some(true)
+    }
+
+    /// Those who wait here.
+    pub(super) fn waiting_ids(&self) -> impl Iterator<Item = WaiterId> {
+        self.waiting.iter().map(|waiter| waiter.owner.waiter_id())
     }
 
     /// Keeps the owner's X lock to its end, because it has written the entry. False if it has no object for it.

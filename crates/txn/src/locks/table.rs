@@ -103,15 +103,23 @@ impl LockTable {
         if holders.is_empty() {
             return Request::Granted;
         }
-        self.ask(owner, index, key, &mut |queue| {
-            let closed = holders.iter().filter(|holder| queue.make_gap_explicit(holder)).count();
-            // Holders that have finished are about to open their gaps.
-            if closed == 0 {
-                Some(Request::Granted)
-            } else {
-                queue.request(owner, LockMode::INSERT_INTENTION, true)
+        let mut reached = Vec::new();
+        let answer = self.ask(owner, index, key, &mut |queue| {
+            let explicit: Vec<bool> =
+                holders.iter().filter_map(|holder| queue.make_gap_explicit(holder)).collect();
+            if explicit.contains(&true) {
+                reached.extend(queue.waiting_ids());
             }
-        })
+            // Holders that have finished are about to open their gaps.
+            if explicit.is_empty() {
+                return Some(Request::Granted);
+            }
+            queue.request(owner, LockMode::INSERT_INTENTION, true)
+        });
+        if answer == Request::Queued {
+            owner.lock_state().reached = reached;
+        }
+        answer
     }
 
     /// Asks the queue of a key, until there is an answer.

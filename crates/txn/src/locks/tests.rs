@@ -452,3 +452,24 @@ fn of_two_who_keep_a_gap_closed_one_inserts_when_the_other_ends() {
     locks.finish(&a);
     assert_eq!(locks.object_count(), 0);
 }
+
+#[test]
+fn a_gap_that_closes_later_may_close_a_cycle() {
+    let locks = LockManager::new();
+    let (a, b, c, last) = (locks.owner(1), locks.owner(2), locks.owner(3), locks.owner(4));
+    locks.close_gap(&a, INDEX, b"a", Some(b"z"));
+    assert_eq!(ask(&locks, &b, b"row", X), Request::Granted);
+    assert_eq!(locks.request_insert(&b, INDEX, b"k"), Request::Queued);
+    begin_wait(&locks, &b);
+    // Nobody asks `b` for the gap that `c` closes behind its request until `last` meets it.
+    locks.close_gap(&c, INDEX, b"a", Some(b"z"));
+    assert_eq!(ask(&locks, &c, b"row", X), Request::Queued);
+    begin_wait(&locks, &c);
+    assert_eq!(locks.request_insert(&last, INDEX, b"k"), Request::Queued);
+    assert_eq!(locks.wait(&last, &options(0), || 0), WaitEnd::TimedOut);
+    assert_eq!([&b, &c].map(|owner| owner.waiter.outcome()).iter().flatten().count(), 1, "a victim");
+    for owner in [&a, &b, &c, &last] {
+        locks.finish(owner);
+    }
+    assert_eq!(locks.object_count(), 0);
+}
