@@ -23,9 +23,11 @@ pub enum ZeroDates {
     All,
     /// All but a text of zeros where sql_mode says NO_ZERO_DATE: parts of the date are wanted (DAY, DATE_FORMAT).
     Parts,
+    /// The same of days that the calendar has, whatever sql_mode says: the place in the calendar is wanted (WEEKDAY).
+    Calendar,
     /// Those that sql_mode lets a column have: the date is the result (CAST, DATE, STR_TO_DATE).
     Stored,
-    /// None: the date takes part in arithmetic (DATE_ADD, CONVERT_TZ).
+    /// None, nor days that the calendar lacks: the date takes part in arithmetic (DATE_ADD, CONVERT_TZ).
     None,
 }
 
@@ -33,13 +35,22 @@ impl ZeroDates {
     /// The dates to be taken; those of texts may be fewer.
     pub fn rules(self, is_text: bool, facts: &StatementFacts) -> DateRules {
         let has = |mode| facts.sql_mode.contains(mode);
-        let (no_zero_date, no_zero_in_date) = match self {
-            ZeroDates::All => (false, false),
-            ZeroDates::Parts => (is_text && has(SqlMode::NO_ZERO_DATE), false),
+        let any_day = has(SqlMode::ALLOW_INVALID_DATES);
+        let (no_zero_date, no_zero_in_date, allow_invalid_dates) = match self {
+            ZeroDates::All => (false, false, any_day),
+            ZeroDates::Parts => (is_text && has(SqlMode::NO_ZERO_DATE), false, any_day || !is_text),
+            ZeroDates::Calendar => (is_text && has(SqlMode::NO_ZERO_DATE), false, false),
             ZeroDates::Stored => return written_date_rules(facts.sql_mode),
-            ZeroDates::None => (true, true),
+            ZeroDates::None => (true, true, false),
         };
-        DateRules { no_zero_date, no_zero_in_date, allow_invalid_dates: has(SqlMode::ALLOW_INVALID_DATES) }
+        DateRules { no_zero_date, no_zero_in_date, allow_invalid_dates }
+    }
+
+    /// Whether a date is taken that a column holds. The calendar is looked at where a date alone is wanted: as a moment it
+    /// is the day that so many days reach.
+    fn takes_held(self, date: Date, kind: MomentKind, rules: DateRules) -> bool {
+        let any_day = rules.allow_invalid_dates || self == ZeroDates::All || kind == MomentKind::DateTime;
+        date.is_allowed(DateRules { allow_invalid_dates: any_day, ..rules })
     }
 }
 
@@ -50,11 +61,6 @@ pub fn written_date_rules(sql_mode: SqlMode) -> DateRules {
         no_zero_in_date: sql_mode.contains(SqlMode::NO_ZERO_IN_DATE),
         allow_invalid_dates: sql_mode.contains(SqlMode::ALLOW_INVALID_DATES),
     }
-}
-
-/// Whether rules take a date that a column holds: its zero parts are looked at, not the calendar.
-fn takes_zero_parts(date: Date, rules: DateRules) -> bool {
-    date.is_allowed(DateRules { allow_invalid_dates: true, ..rules })
 }
 
 /// The bits of a number of BIGINT or BIGINT UNSIGNED.
@@ -346,8 +352,12 @@ pub fn to_moment(
     let rules = zero_dates.rules(matches!(value, ValueRef::Bytes(_)), context.facts());
     let found = match value {
         ValueRef::Null => return Ok(None),
-        ValueRef::DateTime(value) => return Ok(takes_zero_parts(value.date, rules).then_some(value)),
-        ValueRef::Date(date) => return Ok(takes_zero_parts(date, rules).then_some(date.midnight())),
+        ValueRef::DateTime(value) => {
+            return Ok(zero_dates.takes_held(value.date, MomentKind::DateTime, rules).then_some(value));
+        }
+        ValueRef::Date(date) => {
+            return Ok(zero_dates.takes_held(date, kind, rules).then_some(date.midnight()));
+        }
         ValueRef::Time(time) => {
             let now = context.facts().statement_time();
             // Back or further than a day, to a date alone, it counts from now on, not from midnight.

@@ -86,7 +86,8 @@ impl DateArithmetic {
             }
             return Ok(Value::Time(end));
         }
-        let kind = MomentKind::DateTime;
+        let is_date = whole.result.kind() == TypeKind::Date;
+        let kind = if is_date { MomentKind::Date } else { MomentKind::DateTime };
         let Some(start) = convert::to_moment(operand.as_ref(), operand_type, kind, ZeroDates::None, context)?
         else {
             return Ok(Value::Null);

@@ -145,7 +145,8 @@ pub fn add_interval(start: DateTime, interval: Interval) -> Option<DateTime> {
         date.month = (month % 12) as u8 + 1;
         date.day = date.day.min(days_in_month(date.year, date.month));
     }
-    if interval.microseconds == 0 {
+    // A day that the month lacks becomes the one that so many days reach, even if nothing is added.
+    if interval.microseconds == 0 && (interval.months != 0 || date.is_real()) {
         return Some(DateTime { date, ..start });
     }
     let clock = (i128::from(start.hour) * 3600 + i128::from(start.minute) * 60 + i128::from(start.second))

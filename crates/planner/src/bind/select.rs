@@ -96,7 +96,7 @@ impl Binder<'_> {
     ) -> SqlResult<LogicalSelect> {
         // MySQL reports mistakes in the select list before those in WHERE.
         self.block().clause = Clause::FieldList;
-        self.select_items(select, around.select_type == "SIMPLE" && self.blocks.len() == 1)?;
+        self.select_items(select, around)?;
         let handed_on = self.hand_on_columns();
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
@@ -262,8 +262,9 @@ impl Binder<'_> {
     }
 
     /// Binds the select list, item by item: subqueries see the aliases of those before.
-    /// `is_shown`: whether the client gets them.
-    fn select_items(&mut self, select: &ast::Select, is_shown: bool) -> SqlResult<()> {
+    fn select_items(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<()> {
+        // The client gets them.
+        let is_shown = around.select_type == "SIMPLE" && self.blocks.len() == 1;
         let aliases = select.items.iter().rev().filter_map(|item| match item {
             ast::SelectItem::Expression { alias, .. } => alias.clone(),
             _ => None,

@@ -38,9 +38,11 @@ pub fn parse_time(text: &[u8]) -> Option<TimeText> {
     let negative = text.get(at) == Some(&b'-');
     at += usize::from(negative);
     let text = text.get(at..).filter(|text| !text.is_empty())?;
+    // Of a moment the day does not matter.
+    let any_day = DateRules { allow_invalid_dates: true, ..DateRules::default() };
     if text.len() >= DATE_TIME_LENGTH_MIN
         && let Some(parsed) =
-            parse_date_time(text, DateRules::default()).filter(|parsed| parsed.has_time && !parsed.is_compact)
+            parse_date_time(text, any_day).filter(|parsed| parsed.has_time && !parsed.is_compact)
     {
         return Some(TimeText {
             value: parsed.value.time(),

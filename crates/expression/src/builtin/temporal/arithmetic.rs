@@ -1,7 +1,7 @@
 //! Differences and sums: DATEDIFF, TIMEDIFF, TIMESTAMPDIFF, TIMESTAMPADD, ADDTIME, SUBTIME.
 
 use super::parts::has_date;
-use super::{calendar_moment, digits, optional, time_value};
+use super::{calendar_moment, counted_moment, digits, optional, time_value};
 use crate::builtin::{Call, Derivation, FunctionDefinition, pure};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::operators::moment_out_of_range;
@@ -10,7 +10,7 @@ use errors::{SqlResult, sql_error};
 use functions::temporal::difference::{looks_like_date, units_between};
 use functions::temporal::interval::{Interval, add_interval};
 use functions::text::to_utf8;
-use values::temporal::{DateTime, IntervalUnit, Time, parse_time};
+use values::temporal::{DateRules, DateTime, IntervalUnit, Time, parse_date_time, parse_time};
 use values::{TypeKind, Value, ValueRef};
 
 /// The family's functions.
@@ -23,9 +23,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 ];
 
 fn date_difference(call: &mut Call<'_>) -> SqlResult<Value> {
-    let (Some(left), Some(right)) =
-        (calendar_moment(call, 0, MomentKind::Date)?, calendar_moment(call, 1, MomentKind::Date)?)
-    else {
+    let (Some(left), Some(right)) = (counted_moment(call, 0)?, counted_moment(call, 1)?) else {
         return Ok(Value::Null);
     };
     Ok(Value::Int(i64::from(left.date.day_number()) - i64::from(right.date.day_number())))
@@ -57,7 +55,15 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
         Some(text) => looks_like_date(text.as_bytes()),
         None => has_date(value.as_ref(), column_type, class),
     };
-    let is_span = text.is_none_or(|text| parse_time(text.as_bytes()).is_some());
+    let rules = DateRules {
+        allow_invalid_dates: true,
+        ..ZeroDates::Parts.rules(text.is_some(), call.context().facts())
+    };
+    let parsed = text.as_ref().filter(|_| is_moment).and_then(|text| parse_date_time(text.as_bytes(), rules));
+    if let Some(parsed) = parsed.filter(|parsed| !parsed.notes.truncated && parsed.offset_seconds.is_none()) {
+        return Ok(parsed.rounded(6).map(Place::Moment));
+    }
+    let is_span = text.as_ref().is_none_or(|text| parse_time(text.as_bytes()).is_some());
     if is_moment || !is_span {
         let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
         let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
@@ -108,10 +114,12 @@ fn add_time(call: &mut Call<'_>, sign: i64) -> SqlResult<Value> {
 }
 
 fn add_to_moment(call: &mut Call<'_>, moment: DateTime, microseconds: i64) -> SqlResult<Value> {
-    if moment.date.month == 0 || moment.date.day == 0 {
-        if call.argument(0).class() == TypeClass::Text {
+    let is_text = call.argument(0).class() == TypeClass::Text;
+    if moment.date.month == 0 || moment.date.day == 0 || is_text && !moment.date.is_real() {
+        if is_text {
             let shown = call.utf8(0)?.unwrap_or_default();
-            call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "datetime", shown));
+            let kind = if shown.contains(':') { "datetime" } else { "date" };
+            call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind, shown));
         }
         return Ok(Value::Null);
     }

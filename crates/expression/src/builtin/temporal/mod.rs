@@ -18,12 +18,29 @@ use values::temporal::{Date, DateRules, DateTime, Time, parse_date_time, parse_t
 
 /// The argument as a moment that has a place in the calendar; NULL with a warning otherwise.
 fn calendar_moment(call: &mut Call<'_>, index: usize, kind: MomentKind) -> SqlResult<Option<DateTime>> {
+    placed_moment(call, index, kind, ZeroDates::Calendar)
+}
+
+/// The same with the days that a month lacks where sql_mode has them: they count from the first of the month.
+fn counted_moment(call: &mut Call<'_>, index: usize) -> SqlResult<Option<DateTime>> {
+    placed_moment(call, index, MomentKind::Date, ZeroDates::Parts)
+}
+
+fn placed_moment(
+    call: &mut Call<'_>,
+    index: usize,
+    kind: MomentKind,
+    zero_dates: ZeroDates,
+) -> SqlResult<Option<DateTime>> {
     let Some(chosen) = call.chosen(index)? else { return Ok(None) };
     let (argument, value) = (&chosen.result, chosen.operand(call.row, call.context)?);
-    let found =
-        convert::to_moment(value.as_ref(), &argument.column_type, kind, ZeroDates::Parts, call.context())?;
+    let found = convert::to_moment(value.as_ref(), &argument.column_type, kind, zero_dates, call.context())?;
     let Some(moment) = found else { return Ok(None) };
     if moment.date.month == 0 || moment.date.day == 0 {
+        // What a column holds is wrong without a word.
+        if argument.class() == TypeClass::DateTime && chosen.column_slot().is_some() {
+            return Ok(None);
+        }
         let is_number =
             matches!(argument.class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double);
         let kind = if is_number { MomentKind::DateTime } else { kind };
@@ -77,10 +94,16 @@ fn optional(value: Option<Value>) -> SqlResult<Value> {
 
 /// A count of microseconds as a time span, cut to the range of TIME with a warning.
 fn time_value(call: &mut Call<'_>, microseconds: i64) -> Value {
+    let digits = call.result().column_type.decimals.unwrap_or(0);
     cut_time(call, microseconds, || {
         let sign = if microseconds < 0 { "-" } else { "" };
-        let seconds = microseconds.unsigned_abs() / 1_000_000;
-        format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+        let (seconds, rest) =
+            (microseconds.unsigned_abs() / 1_000_000, microseconds.unsigned_abs() % 1_000_000);
+        let whole = format!("{sign}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+        match usize::from(digits) {
+            0 => whole,
+            digits => format!("{whole}.{}", &format!("{rest:06}")[..digits.min(6)]),
+        }
     })
 }
 

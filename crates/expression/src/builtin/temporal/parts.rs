@@ -1,6 +1,6 @@
 //! Functions that give one part of a date or time: YEAR, MONTH, HOUR, WEEK, DAYNAME, EXTRACT and their kin.
 
-use super::{calendar_moment, is_zero, optional, unsigned_value};
+use super::{calendar_moment, counted_moment, is_zero, optional, unsigned_value};
 use crate::builtin::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::result_type::{ResultType, TypeClass};
@@ -29,7 +29,9 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("dayofyear", 1, 1, width4, |call| {
         calendar_part(call, |moment| moment.date.day_of_year().unsigned_abs())
     }),
-    pure("to_days", 1, 1, width8, |call| calendar_part(call, |moment| u64::from(moment.date.day_number()))),
+    pure("to_days", 1, 1, width8, |call| {
+        optional(counted_moment(call, 0)?.map(|moment| unsigned_value(u64::from(moment.date.day_number()))))
+    }),
     pure("to_seconds", 1, 1, width21, to_seconds),
     pure("last_day", 1, 1, |_| Ok(ResultType::date().nullable()), last_day),
     acting("dayname", 1, 1, |derivation| derive_name(derivation, |locale| &locale.days), day_name),
