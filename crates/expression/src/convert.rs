@@ -373,6 +373,8 @@ pub fn to_moment(
             };
             if parsed.notes.truncated {
                 let shown = shown_text(value, column_type);
+                // What was found is named, not what was wanted.
+                let kind = if parsed.has_time { kind } else { MomentKind::Date };
                 context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), shown));
             }
             parsed.rounded(6).map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))

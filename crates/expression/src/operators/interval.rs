@@ -9,9 +9,8 @@ use crate::tree::Expression;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use functions::temporal::interval::{self, Interval, add_interval};
-use functions::text::from_utf8;
-use values::temporal::IntervalUnit;
-use values::temporal::{DateTime, Time};
+use functions::text::{from_utf8, to_utf8};
+use values::temporal::{DateRules, DateTime, IntervalUnit, Time, parse_date_time};
 use values::{RowRef, TypeKind, Value, ValueRef};
 
 /// Whether an interval of this unit may have days or more: a time plus such a one falls on a day.
@@ -163,7 +162,9 @@ impl DateArithmetic {
                 let date_only = match operand {
                     _ if kind == TypeKind::Year => false,
                     ValueRef::Bytes(bytes) => {
-                        !bytes.iter().any(|byte| matches!(byte, b':' | b' ' | b'T')) && bytes.len() <= 10
+                        let text = to_utf8(bytes, self.operand.result.collation());
+                        parse_date_time(text.as_bytes(), DateRules::default())
+                            .is_some_and(|parsed| !parsed.has_time)
                     }
                     ValueRef::Int(number) => number < 100_000_000,
                     ValueRef::UInt(number) => number < 100_000_000,

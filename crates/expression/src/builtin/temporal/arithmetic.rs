@@ -60,7 +60,7 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
         ..ZeroDates::Parts.rules(text.is_some(), call.context().facts())
     };
     let parsed = text.as_ref().filter(|_| is_moment).and_then(|text| parse_date_time(text.as_bytes(), rules));
-    if let Some(parsed) = parsed.filter(|parsed| !parsed.notes.truncated && parsed.offset_seconds.is_none()) {
+    if let Some(parsed) = parsed.filter(|parsed| parsed.offset_seconds.is_none()) {
         return Ok(parsed.rounded(6).map(Place::Moment));
     }
     let is_span = text.as_ref().is_none_or(|text| parse_time(text.as_bytes()).is_some());

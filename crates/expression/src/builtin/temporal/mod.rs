@@ -61,7 +61,8 @@ fn digits(derivation: &Derivation<'_>, index: usize) -> u8 {
 
 /// Fractional digits of a literal, at most 6; 6 for what is neither date nor time.
 fn text_digits(text: &[u8]) -> u8 {
-    if parse_date_time(text, DateRules::default()).is_none() && parse_time(text).is_none() {
+    let any_day = DateRules { allow_invalid_dates: true, ..DateRules::default() };
+    if parse_date_time(text, any_day).is_none() && parse_time(text).is_none() {
         return 6;
     }
     let Some(point) = text.iter().position(|byte| *byte == b'.') else { return 0 };

@@ -32,8 +32,13 @@ fn derive_unix_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultTyp
     if derivation.count() == 0 {
         return Ok(ResultType::integer(21));
     }
+    let any_day = DateRules { allow_invalid_dates: true, ..DateRules::default() };
     let shown = match derivation.constant(0) {
-        Some(Value::Bytes(text)) if parse_date_time(text, DateRules::default()).is_none() => DIGITS_MAX,
+        // Days that a month lacks are days here.
+        Some(Value::Bytes(text)) => match parse_date_time(text, any_day) {
+            None => DIGITS_MAX,
+            Some(_) => digits(derivation, 0),
+        },
         _ => digits(derivation, 0),
     };
     let result = match shown {
@@ -56,7 +61,8 @@ fn unix_timestamp(call: &mut Call<'_>) -> SqlResult<Value> {
         Some(moment) => i128::from(call.context().facts().time_zone.instant(moment)),
         None => 0,
     };
-    let instant = if (0..=INSTANT_MAX_MICROSECONDS).contains(&instant) { instant } else { 0 };
+    // The first second has no fraction: it is what anything else before it is.
+    let instant = if (1_000_000..=INSTANT_MAX_MICROSECONDS).contains(&instant) { instant } else { 0 };
     let scale = call.result().column_type.decimals.unwrap_or(0);
     if call.result().class() == TypeClass::Integer {
         return Ok(Value::Int((instant / 1_000_000) as i64));
