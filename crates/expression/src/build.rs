@@ -133,7 +133,7 @@ impl Expression {
                 ArithmeticMode::Double => choose_numbers(operand, &ResultType::double()),
             }
         }
-        let operation = Arithmetic { operator, mode, left, right };
+        let operation = Arithmetic { operator, mode, left, right, shown: [None, None] };
         Ok(new(ExpressionKind::Arithmetic(Box::new(operation)), result))
     }
 
@@ -520,6 +520,14 @@ impl Expression {
         result.nullable |= strict && made;
         let call = FunctionCall { definition, arguments, site };
         Ok(new(ExpressionKind::Function(Box::new(call)), result))
+    }
+
+    /// The same arithmetic operation, whose operands errors show so where only their values are left.
+    pub fn showing(mut self, operands: [Option<Arc<str>>; 2]) -> Expression {
+        if let ExpressionKind::Arithmetic(operation) = &mut self.kind {
+            operation.shown = operands;
+        }
+        self
     }
 
     /// Replaces an expression over constants by its value, where evaluation gives neither error nor warning and the

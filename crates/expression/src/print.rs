@@ -18,7 +18,7 @@ impl Display for Expression {
             ExpressionKind::AssignUserVariable(name, value) => write!(f, "(@{name}:={value})"),
             ExpressionKind::SystemVariable(_, name) => write!(f, "@@`{name}`"),
             ExpressionKind::Arithmetic(operation) => {
-                write!(f, "({} {} {})", operation.left, operation.operator.sign(), operation.right)
+                write!(f, "({} {} {})", operation.shown(0), operation.operator.sign(), operation.shown(1))
             }
             ExpressionKind::Negate(operand) => write!(f, "-({operand})"),
             ExpressionKind::Bit(operation) => match &operation.right {

@@ -8,6 +8,7 @@ use crate::facts::SqlMode;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use errors::{SqlError, SqlResult, sql_error};
+use std::sync::Arc;
 use values::{Decimal, RowRef, Value, ValueRef};
 
 /// The operator.
@@ -63,6 +64,28 @@ pub struct Arithmetic {
     pub left: Expression,
     /// Right operand.
     pub right: Expression,
+    /// How errors show operands of which only the value is left.
+    pub shown: [Option<Arc<str>>; 2],
+}
+
+impl Arithmetic {
+    /// An operand as errors show it.
+    pub(crate) fn shown(&self, operand: usize) -> ShownOperand<'_> {
+        let expression = if operand == 0 { &self.left } else { &self.right };
+        ShownOperand(expression, self.shown[operand].as_deref())
+    }
+}
+
+/// An operand in errors and EXPLAIN.
+pub(crate) struct ShownOperand<'e>(&'e Expression, Option<&'e str>);
+
+impl std::fmt::Display for ShownOperand<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.1.filter(|_| self.0.literal().is_some()) {
+            Some(text) => f.write_str(text),
+            None => write!(f, "{}", self.0),
+        }
+    }
 }
 
 fn mode_of(result: &ResultType) -> ArithmeticMode {

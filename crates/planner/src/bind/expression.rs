@@ -43,7 +43,14 @@ fn read_as_bytes(constant: &mut Expression) {
 impl Binder<'_> {
     /// Binds an expression and folds what is constant.
     pub fn expression(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        let Some(mut texts) = self.operand_texts.take() else {
+            let bound = self.bind(syntax)?;
+            return Ok(self.fold(bound));
+        };
         let bound = self.bind(syntax)?;
+        let is_computed = bound.literal().is_none() && bound.is_foldable();
+        texts.push(is_computed.then(|| bound.to_string().into()));
+        self.operand_texts = Some(texts);
         Ok(self.fold(bound))
     }
 
@@ -331,7 +338,11 @@ impl Binder<'_> {
             check_prepared(self, &bound)?;
             return Ok(self.compared_once(bound));
         }
-        let (left, right) = self.operands(operator, left, right, wanted)?;
+        // Where parameters get their types from what stands beside them, operands are not bound in their order.
+        self.operand_texts = (!self.derives_parameters()).then(|| Vec::with_capacity(2));
+        let bound = self.operands(operator, left, right, wanted);
+        let texts = self.operand_texts.take();
+        let (left, right) = bound?;
         let arithmetic = match operator {
             Operator::Add => Some(ArithmeticOperator::Add),
             Operator::Subtract => Some(ArithmeticOperator::Subtract),
@@ -342,7 +353,11 @@ impl Binder<'_> {
             _ => None,
         };
         if let Some(operator) = arithmetic {
-            return Expression::arithmetic(operator, left, right, facts);
+            let bound = Expression::arithmetic(operator, left, right, facts)?;
+            return Ok(match texts.map(<[Option<Arc<str>>; 2]>::try_from) {
+                Some(Ok(texts)) => bound.showing(texts),
+                _ => bound,
+            });
         }
         match operator {
             Operator::BitOr => Expression::bit(BitOperator::Or, left, Some(right)),

@@ -42,8 +42,7 @@ pub(super) fn call(binder: &mut Binder<'_>, name: &str, arguments: Vec<Expressio
     for position in 0..arguments.len() {
         known.push(known_argument(binder, name, &arguments, position)?);
     }
-    let bound = Expression::call_knowing(definition, arguments, &known, site, binder.facts)?;
-    Ok(binder.fold(bound))
+    Expression::call_knowing(definition, arguments, &known, site, binder.facts)
 }
 
 /// The stored function of that name. Errors: 1305; 1630 where it is a built-in's name that is none with a blank or a schema.
@@ -256,8 +255,7 @@ pub(super) fn function(
     if let ("mod", [left, right]) = (name.as_str(), written.arguments.as_slice()) {
         let (left, right) = binder.two_beside(left, right, wanted, |_| Wanted::double())?;
         let modulo = ::expression::operators::ArithmeticOperator::Modulo;
-        let bound = Expression::arithmetic(modulo, left, right, binder.facts)?;
-        return Ok(binder.fold(bound));
+        return Expression::arithmetic(modulo, left, right, binder.facts);
     }
     let arguments = binder.arguments(&name, &written.arguments, wanted)?;
     call(binder, &name, arguments)

@@ -120,6 +120,8 @@ pub(crate) struct Binder<'a> {
     pub sites: usize,
     /// Expressions that were bound so far.
     bound: u32,
+    /// How the operands of the operation that is being bound were written, those of which only the value is left.
+    operand_texts: Option<Vec<Option<Arc<str>>>>,
 }
 
 impl<'a> Binder<'a> {
@@ -150,6 +152,7 @@ impl<'a> Binder<'a> {
             is_operand: false,
             sites: 0,
             bound: 0,
+            operand_texts: None,
         }
     }
 
