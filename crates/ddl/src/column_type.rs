@@ -11,7 +11,7 @@ use values::{ColumnType, TypeKind};
 
 const CHAR_CHARACTERS_MAX: u64 = 255;
 const VARCHAR_BYTES_MAX: u64 = 65_535;
-/// Of texts of any type, as declared.
+/// Of any type, as declared.
 const LENGTH_MAX: u64 = u32::MAX as u64;
 
 impl Definer<'_> {
@@ -33,8 +33,8 @@ impl Definer<'_> {
             D::Vector => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "VECTOR columns")),
             _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial columns")),
         };
-        if kind.is_string() && declared.length.is_some_and(|length| length > LENGTH_MAX) {
-            return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, LENGTH_MAX));
+        if kind.is_string() || kind == TypeKind::Decimal {
+            check_length(name, declared)?;
         }
         match kind {
             kind if kind.is_integer() => self.integer_type(name, kind, declared),
@@ -42,7 +42,10 @@ impl Definer<'_> {
             TypeKind::Float | TypeKind::Double => self.float_type(name, declared),
             TypeKind::Bit => bit_type(name, declared),
             TypeKind::Year => {
-                if declared.length.is_some() {
+                if let Some(width) = declared.length {
+                    if width != 4 {
+                        return Err(sql_error!(ER_INVALID_YEAR_COLUMN_LENGTH, "YEAR"));
+                    }
                     self.diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, "YEAR(4)", "YEAR"));
                 }
                 Ok(ColumnType::new(TypeKind::Year))
@@ -114,11 +117,12 @@ impl Definer<'_> {
         let mut column_type = ColumnType::integer(kind, declared.unsigned || declared.zerofill);
         column_type.zerofill = declared.zerofill;
         if let Some(width) = declared.length {
-            if width > 255 {
-                return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, 255));
-            }
             if !declared.boolean {
                 self.deprecated("Integer display width");
+            }
+            check_length(name, declared)?;
+            if width > 255 {
+                return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, 255));
             }
         }
         column_type.length = match (declared.length, declared.zerofill) {
@@ -153,8 +157,11 @@ impl Definer<'_> {
         let mut digits = None;
         match (declared.length, declared.decimals) {
             (Some(precision), Some(scale)) => {
-                check_digits(name, precision, scale, 255)?;
                 self.warn_fraction_attributes(false, true);
+                check_digits(name, precision, scale, u64::MAX)?;
+                if precision > 255 {
+                    return Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, 255));
+                }
                 digits = Some((precision as u32, scale as u8));
             }
             (Some(precision), None) if kind == TypeKind::Float => match precision {
@@ -349,6 +356,14 @@ fn zerofill_width(kind: TypeKind) -> u32 {
         TypeKind::MediumInt => 8,
         TypeKind::Int => 10,
         _ => 20,
+    }
+}
+
+/// No length passes 32 bits. Error 1439.
+fn check_length(name: &str, declared: &DataType) -> SqlResult<()> {
+    match declared.length.is_some_and(|length| length > LENGTH_MAX) {
+        true => Err(sql_error!(ER_TOO_BIG_DISPLAYWIDTH, name, LENGTH_MAX)),
+        false => Ok(()),
     }
 }
 

@@ -84,6 +84,11 @@ pub fn into_variables(
     query: &QueryPlan,
     variables: &[IntoVariable],
 ) -> SqlResult<StatementOutcome> {
+    for variable in variables {
+        if let IntoVariable::Local(name) = variable {
+            return Err(sql_error!(ER_SP_UNDECLARED_VAR, name));
+        }
+    }
     if variables.len() != query.columns.len() {
         return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
     }
@@ -118,9 +123,7 @@ fn assign(
     row: RowRef<'_>,
 ) -> SqlResult<()> {
     for ((variable, column), value) in variables.iter().zip(&query.columns).zip(row.iter()) {
-        let IntoVariable::User(name) = variable else {
-            return Err(sql_error!(ER_SP_UNDECLARED_VAR, "variable"));
-        };
+        let IntoVariable::User(name) = variable else { continue };
         let typed = TypedValue { value: value.to_value(), column_type: column.result.column_type.clone() };
         run.statement.session.set_user_variable(&name.to_lowercase(), typed)?;
     }

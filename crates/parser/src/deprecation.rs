@@ -4,7 +4,7 @@
 use errors::{SqlError, code, sql_error};
 
 /// A deprecated form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deprecation {
     /// One spelling for which there is another: what it is called, and what to write.
     Replaced(&'static str, &'static str),
@@ -22,11 +22,18 @@ pub(crate) enum Deprecation {
     National,
     /// The character set `utf8`.
     Utf8,
+    /// An alias that begins with blanks, which are left out.
+    BlankAlias(String),
+}
+
+/// What names of columns do not begin with.
+pub(crate) fn is_blank(character: char) -> bool {
+    character <= ' ' || character == '\u{7f}'
 }
 
 impl Deprecation {
     /// The warning that MySQL gives.
-    pub(crate) fn warning(self) -> SqlError {
+    pub(crate) fn warning(&self) -> SqlError {
         let replaced = |text: &str| code::ER_WARN_DEPRECATED_SYNTAX.message(text);
         match self {
             Deprecation::Replaced(old, new) => sql_error!(ER_WARN_DEPRECATED_SYNTAX, old, new),
@@ -51,6 +58,10 @@ impl Deprecation {
             }
             Deprecation::National => sql_error!(ER_DEPRECATED_NATIONAL),
             Deprecation::Utf8 => sql_error!(ER_DEPRECATED_UTF8_ALIAS),
+            Deprecation::BlankAlias(name) if name.trim_start_matches(is_blank).is_empty() => {
+                sql_error!(ER_NAME_BECOMES_EMPTY, name)
+            }
+            Deprecation::BlankAlias(name) => sql_error!(ER_REMOVED_SPACES, name),
         }
     }
 }

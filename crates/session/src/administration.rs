@@ -9,7 +9,10 @@ use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};
 use instance::SessionShared;
-use parser::ast::{Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget, TableMaintenance};
+use parser::ast::{
+    CastExpression, CastTarget, Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget,
+    TableMaintenance,
+};
 use std::sync::Arc;
 use sysviews::result::{column, computed, sized_column, text, text_column};
 use values::row::RowView;
@@ -25,14 +28,20 @@ pub(crate) fn kill(
     id: &Expression,
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
-    let id = match session.evaluate(id)?.value {
-        Value::Int(number) => u64::try_from(number).ok(),
-        Value::UInt(number) => Some(number),
-        _ => None,
+    let number = Expression::Cast(Box::new(CastExpression {
+        operand: Box::new(id.clone()),
+        target: CastTarget::Signed,
+        array: false,
+        time_zone: None,
+    }));
+    let id = match session.evaluate(&number)?.value {
+        Value::Int(number) => number,
+        _ => 0,
     };
-    let id = id.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, 0))?;
+    // MySQL tells the number's last 32 bits, and would end the session that has them.
+    let shown = id as u32;
     let found = u32::try_from(id).ok().and_then(|id| session.instance.registry().get(id));
-    let other = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, id))?;
+    let other = found.ok_or_else(|| sql_error!(ER_NO_SUCH_THREAD, shown))?;
     let own = other.describe().account == session.user.account_text;
     if !own && !may_kill(session, &other) {
         return Err(sql_error!(ER_KILL_DENIED_ERROR, id));

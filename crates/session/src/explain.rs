@@ -3,7 +3,7 @@
 use crate::planning::{ParameterTyping, plan_to_explain, prepare};
 use crate::session::Session;
 use charset::CollationId;
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use exec::{StatementContext, StatementOutcome};
 use explain::Format;
 use expression::TypedValue;
@@ -21,7 +21,7 @@ pub(crate) fn run(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<()> {
     let ExplainTarget::Statement(statement) = &explain.target else {
-        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"));
+        return Err(refused_for_connection(session, explain));
     };
     if explain.schema.is_some() {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR SCHEMA"));
@@ -57,6 +57,21 @@ pub(crate) fn run(
         session.state.set_user_variable(&name.to_lowercase(), value)?;
     }
     session.answer(outcome, channel)
+}
+
+/// What EXPLAIN FOR CONNECTION answers: plans of other sessions cannot be had here.
+fn refused_for_connection(session: &Session, explain: &Explain) -> SqlError {
+    let ExplainTarget::Connection(id) = explain.target else {
+        return sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION");
+    };
+    let is_known = u32::try_from(id).is_ok_and(|id| session.instance.registry().get(id).is_some());
+    match (&explain.into, &explain.format) {
+        (Some(_), None) => sql_error!(ER_EXPLAIN_INTO_IMPLICIT_FORMAT_NOT_SUPPORTED),
+        (Some(_), Some(_)) => sql_error!(ER_EXPLAIN_INTO_FOR_CONNECTION_NOT_SUPPORTED),
+        _ if explain.analyze => sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN ANALYZE FOR CONNECTION"),
+        _ if !is_known => sql_error!(ER_NO_SUCH_THREAD, id),
+        _ => sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR CONNECTION"),
+    }
 }
 
 /// Sends a text, unless it is for a variable.

@@ -169,7 +169,10 @@ fn check_variable(
     name: &SystemVariable,
     value: Option<&Expression>,
 ) -> SqlResult<SystemChange> {
-    let id = find(&name.name).ok_or_else(|| sql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, name.name))?;
+    let id = find(&name.name).ok_or_else(|| {
+        let prefix = name.qualifier.as_ref().map(|qualifier| format!("{qualifier}.")).unwrap_or_default();
+        sql_error!(ER_UNKNOWN_SYSTEM_VARIABLE, format!("{prefix}{}", name.name))
+    })?;
     let variable = id.variable();
     if name.qualifier.is_some() && !matches!(variable.name, "key_buffer_size") {
         return Err(sql_error!(ER_VARIABLE_IS_NOT_STRUCT, variable.name));

@@ -523,7 +523,7 @@ impl Binder<'_> {
             let length = cast_length(length)?;
             return Expression::cast_binary(operand, length, self.facts);
         }
-        let target = self.cast_target(&cast.target, &operand)?;
+        let target = self.cast_target(&cast.target, &operand, &operand_name(&cast.operand))?;
         Expression::cast(operand, target, self.facts)
     }
 
@@ -551,7 +551,13 @@ impl Binder<'_> {
         Ok(Wanted::any_for(&ColumnType::new(kind)))
     }
 
-    fn cast_target(&self, target: &ast::CastTarget, operand: &Expression) -> SqlResult<ColumnType> {
+    /// `name` is what errors call the operand.
+    fn cast_target(
+        &self,
+        target: &ast::CastTarget,
+        operand: &Expression,
+        name: &str,
+    ) -> SqlResult<ColumnType> {
         let digits = |decimals: &Option<u64>| match decimals {
             Some(digits) if *digits > 6 => Err(sql_error!(ER_TOO_BIG_PRECISION, digits, "CAST", 6)),
             Some(digits) => Ok(*digits as u8),
@@ -578,7 +584,7 @@ impl Binder<'_> {
             ast::CastTarget::DateTime { decimals } => {
                 ColumnType::temporal(TypeKind::DateTime, digits(decimals)?)
             }
-            ast::CastTarget::Decimal { digits, scale } => decimal_target(*digits, *scale)?,
+            ast::CastTarget::Decimal { digits, scale } => decimal_target(name, *digits, *scale)?,
             ast::CastTarget::Float { precision } => match precision {
                 Some(precision) if *precision > 53 => {
                     return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, "CAST", 53));
@@ -633,13 +639,26 @@ fn user_variable_type(held: ColumnType) -> ResultType {
     }
 }
 
-fn decimal_target(digits: Option<u64>, scale: Option<u64>) -> SqlResult<ColumnType> {
-    let (precision, scale) = (digits.filter(|digits| *digits > 0).unwrap_or(10), scale.unwrap_or(0));
+/// What errors call the operand of a CAST: its text, as far as that is known here.
+fn operand_name(operand: &ast::Expression) -> String {
+    match operand {
+        ast::Expression::Literal(ast::Literal::Integer(number)) => number.to_string(),
+        ast::Expression::Literal(ast::Literal::String { bytes, .. }) => {
+            format!("'{}'", String::from_utf8_lossy(bytes))
+        }
+        ast::Expression::Column(column) => column.column.clone(),
+        _ => String::new(),
+    }
+}
+
+fn decimal_target(name: &str, digits: Option<u64>, scale: Option<u64>) -> SqlResult<ColumnType> {
+    let scale = scale.unwrap_or(0);
+    let precision = digits.filter(|digits| *digits > 0 || scale > 0).unwrap_or(10);
     if precision > 65 {
-        return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, "CAST", 65));
+        return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, name, 65));
     }
     if scale > 30 {
-        return Err(sql_error!(ER_TOO_BIG_SCALE, scale, "CAST", 30));
+        return Err(sql_error!(ER_TOO_BIG_SCALE, scale, name, 30));
     }
     if scale > precision {
         return Err(sql_error!(ER_M_BIGGER_THAN_D, ""));

@@ -17,7 +17,7 @@ impl Binder<'_> {
     /// A query in an expression: it sees the enclosing blocks.
     pub fn nested_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<QueryPlan> {
         if query.into.is_some() {
-            return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
+            return Err(sql_error!(ER_MISPLACED_INTO));
         }
         self.query(query, select_type)
     }
@@ -118,7 +118,7 @@ impl Binder<'_> {
             return Ok(Derived::Planned(Arc::new(plan)));
         };
         if query.into.is_some() {
-            return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "INTO"));
+            return Err(sql_error!(ER_MISPLACED_INTO));
         }
         let before = self.common_tables.enter(query.with.as_ref(), self.blocks.len())?;
         let assigns = std::mem::take(&mut self.nature.assigns);
@@ -228,6 +228,9 @@ impl Binder<'_> {
         for (number, row) in rows.iter().enumerate() {
             if row.is_empty() {
                 return Err(sql_error!(ER_TABLE_VALUE_CONSTRUCTOR_MUST_HAVE_COLUMNS));
+            }
+            if row.contains(&ast::Expression::Default(None)) {
+                return Err(sql_error!(ER_TABLE_VALUE_CONSTRUCTOR_CANNOT_HAVE_DEFAULT));
             }
             let row = self.expressions(row)?;
             if bound.first().is_some_and(|first| first.len() != row.len()) {

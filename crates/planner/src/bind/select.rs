@@ -383,10 +383,18 @@ impl Binder<'_> {
     /// LIMIT takes constants and parameters.
     pub fn limit(&mut self, limit: Option<&ast::Limit>) -> SqlResult<Option<RowLimit>> {
         let Some(limit) = limit else { return Ok(None) };
-        let count = Some(self.scalar_as(&limit.count, Wanted::row_count())?);
+        let count = Some(self.row_count(&limit.count)?);
         let offset = limit.offset.as_ref();
-        let offset = offset.map(|offset| self.scalar_as(offset, Wanted::row_count())).transpose()?;
+        let offset = offset.map(|offset| self.row_count(offset)).transpose()?;
         Ok(Some(RowLimit { count, offset }))
+    }
+
+    /// A number of LIMIT. Error 1327: a name is that of a stored program's variable, and here is none.
+    pub fn row_count(&mut self, number: &ast::Expression) -> SqlResult<Expression> {
+        if let ast::Expression::Column(name) = number {
+            return Err(sql_error!(ER_SP_UNDECLARED_VAR, name.column));
+        }
+        self.scalar_as(number, Wanted::row_count())
     }
 }
 

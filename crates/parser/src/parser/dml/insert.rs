@@ -27,6 +27,10 @@ pub(crate) fn insert(parser: &mut Parser) -> SqlResult<Statement> {
     let partitions = optional_partitions(parser)?;
     let (columns, source) = insert_source(parser)?;
     let row_alias = if matches!(source, InsertSource::Values(_)) { row_alias(parser)? } else { None };
+    let source = match source {
+        InsertSource::Query(query) => rows_or_query(*query),
+        values => values,
+    };
     let on_duplicate = if !replace && parser.accept_all(&[K::On, K::Duplicate, K::Key]) {
         parser.expect(K::Update)?;
         parser.list(assignment)?
@@ -72,6 +76,16 @@ fn insert_source(parser: &mut Parser) -> SqlResult<(Vec<ColumnReference>, Insert
         return Ok((columns, InsertSource::Query(Box::new(query(parser)?))));
     }
     parser.fail()
+}
+
+/// `VALUES ROW(..), ..` alone is the list of values that VALUES without ROW is.
+fn rows_or_query(query: Query) -> InsertSource {
+    let alone =
+        query.with.is_none() && query.order_by.is_empty() && query.limit.is_none() && query.into.is_none();
+    match query.body {
+        QueryBody::Values(rows) if alone => InsertSource::Values(rows),
+        body => InsertSource::Query(Box::new(Query { body, ..query })),
+    }
 }
 
 /// `(value, value)`, where a value may be DEFAULT; may be empty.

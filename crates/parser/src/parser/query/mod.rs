@@ -39,10 +39,9 @@ pub(crate) fn query_with(parser: &mut Parser, with: Option<With>) -> SqlResult<Q
     let locking = locking_clauses(parser)?;
     optional_into(parser)?;
     let into = std::mem::replace(&mut parser.into, outer_into);
-    let bare =
-        with.is_none() && order_by.is_empty() && limit.is_none() && locking.is_empty() && into.is_none();
+    let bare = with.is_none() && order_by.is_empty() && limit.is_none() && locking.is_empty();
     match body {
-        QueryBody::Nested(query) if bare => Ok(*query),
+        QueryBody::Nested(query) if bare => Ok(Query { into, ..*query }),
         body => Ok(Query { with, body, order_by, limit, locking, into }),
     }
 }
@@ -68,6 +67,7 @@ fn query_body(parser: &mut Parser) -> SqlResult<QueryBody> {
     let first = intersection(parser)?;
     let mut rest = Vec::new();
     while let Some(word) = parser.accept_any(&[K::Union, K::Except]) {
+        refuse_into(parser)?;
         let operator = if word == K::Union { SetOperator::Union } else { SetOperator::Except };
         let all = set_quantifier(parser);
         rest.push(SetTerm { operator, all, body: intersection(parser)? });
@@ -81,10 +81,19 @@ fn intersection(parser: &mut Parser) -> SqlResult<QueryBody> {
     let first = query_primary(parser)?;
     let mut rest = Vec::new();
     while parser.accept(K::Intersect) {
+        refuse_into(parser)?;
         let all = set_quantifier(parser);
         rest.push(SetTerm { operator: SetOperator::Intersect, all, body: query_primary(parser)? });
     }
     Ok(chain(first, rest))
+}
+
+/// INTO stands at the end of a query. Error 3954.
+fn refuse_into(parser: &Parser) -> SqlResult<()> {
+    match &parser.into {
+        Some(_) => Err(errors::sql_error!(ER_MISPLACED_INTO)),
+        None => Ok(()),
+    }
 }
 
 fn set_quantifier(parser: &mut Parser) -> bool {
@@ -106,7 +115,15 @@ fn query_primary(parser: &mut Parser) -> SqlResult<QueryBody> {
                 row_of_values(parser)
             })?))
         }
-        T::OpenParenthesis => Ok(QueryBody::Nested(Box::new(parser.parenthesised(query)?))),
+        T::OpenParenthesis => {
+            let mut nested = parser.parenthesised(query)?;
+            // That of the last operand is the whole query's.
+            if let Some(into) = nested.into.take() {
+                refuse_into(parser)?;
+                parser.into = Some(into);
+            }
+            Ok(QueryBody::Nested(Box::new(nested)))
+        }
         _ => parser.fail(),
     }
 }

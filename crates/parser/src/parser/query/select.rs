@@ -1,5 +1,6 @@
 //! SELECT: options, items, grouping, windows.
 
+use crate::deprecation::is_blank;
 use crate::parser::expression::window::window_specification;
 use crate::parser::expression::{expression, expression_list};
 use crate::parser::query::from::table_reference;
@@ -110,7 +111,11 @@ fn select_item(parser: &mut Parser) -> SqlResult<SelectItem> {
     let first = parser.at;
     let expression = expression(parser)?;
     let text = item_name(parser, first, &expression);
-    let alias = optional_alias(parser)?;
+    let mut alias = optional_alias(parser)?;
+    if let Some(name) = alias.as_mut().filter(|name| name.starts_with(is_blank)) {
+        let shown = name.trim_start_matches(is_blank).to_owned();
+        parser.deprecate(Deprecation::BlankAlias(std::mem::replace(name, shown)));
+    }
     Ok(SelectItem::Expression { expression, alias, text })
 }
 

@@ -3,7 +3,7 @@
 use super::rows::{Wishes, conditions_of, found_rows};
 use super::target::target;
 use super::{change, changing};
-use crate::bind::{Binder, Wanted, block_hints, from};
+use crate::bind::{Binder, block_hints, from};
 use crate::changed_rows::ChangedRows;
 use errors::{SqlResult, sql_error};
 use optimizer::reads_whole;
@@ -51,8 +51,7 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
         binder.privileges.require_table(&name, TableAccess::Delete);
         targets.push(target);
     }
-    let limit =
-        delete.limit.as_ref().map(|limit| binder.scalar_as(limit, Wanted::row_count())).transpose()?;
+    let limit = delete.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
     let conditions = conditions_of(binder, delete.filter.as_ref())?;
     let wishes = Wishes { conditions, order_by: &delete.order_by, limit };
     let ChangedRows { node, .. } = found_rows(binder, tree, wishes, "DELETE")?;

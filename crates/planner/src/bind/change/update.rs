@@ -4,7 +4,7 @@ use super::rows::{Wishes, conditions_of, found_rows};
 use super::target::target;
 use super::{assigned, change, changing};
 use crate::bind::column::find_column;
-use crate::bind::{Binder, Wanted, block_hints, from};
+use crate::bind::{Binder, block_hints, from};
 use crate::changed_rows::{ChangedRows, may_join_subqueries};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
@@ -38,8 +38,7 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     let conditions = conditions_of(binder, update.filter.as_ref())?;
     let joins = several || may_join_subqueries(binder, !update.order_by.is_empty(), update.limit.is_some());
     let mut targets = bound_targets(binder, update, tree.as_ref(), joins)?;
-    let limit =
-        update.limit.as_ref().map(|limit| binder.scalar_as(limit, Wanted::row_count())).transpose()?;
+    let limit = update.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
     let mut all_conditions = tree.as_ref().map(JoinTree::conditions).unwrap_or_default();
     all_conditions.extend_from_slice(&conditions);
     let wishes = Wishes { conditions, order_by: &update.order_by, limit };
