@@ -69,9 +69,8 @@ fn check(pattern: &str) -> SqlResult<()> {
     while let Some((at, character)) = characters.next() {
         match character {
             '\\' => {
-                if characters.next().is_some_and(|(_, escaped)| "pPxuNkg".contains(escaped))
-                    && characters.as_str().starts_with('{')
-                {
+                let takes_braces = characters.next().is_some_and(|(_, escaped)| "pPxuNkg".contains(escaped));
+                if takes_braces && characters.as_str().starts_with('{') {
                     characters.by_ref().find(|(_, character)| *character == '}');
                 }
             }
