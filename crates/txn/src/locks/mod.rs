@@ -144,7 +144,8 @@ impl LockManager {
         self.waits.begin(waiter, Arc::new(RowWait { table, owner: owner.clone(), victims }));
         let reached = std::mem::take(&mut owner.lock_state().reached);
         if options.deadlock_detect {
-            reached.into_iter().chain([waiter]).for_each(|waiter| self.waits.search(waiter));
+            // Its own first: of equals the one that asked is the victim.
+            std::iter::once(waiter).chain(reached).for_each(|waiter| self.waits.search(waiter));
         }
         let end = env::blocking::region(|| owner.waiter.sleep(options.timeout, || options.kill.is_raised()));
         mistakes::pause();
