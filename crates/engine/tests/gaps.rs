@@ -183,3 +183,53 @@ fn an_update_into_a_closed_gap_waits() {
     writer.update(&t, &key(&t, 30), &moved).unwrap();
     writer.commit().unwrap();
 }
+
+#[test]
+fn a_mark_at_the_end_of_a_range_is_no_way_in() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = filled(&engine, 4);
+    let deleter = begin(&engine);
+    [20, 30].iter().for_each(|id| deleter.delete(&t, &key(&t, *id)).unwrap());
+    deleter.commit().unwrap();
+    for index in 0..3 {
+        for direction in [Direction::Forward, Direction::Backward] {
+            for range in [(20, 30), (20, 20), (20, 25), (25, 30)] {
+                let reader = impatient(&engine, Isolation::RepeatableRead);
+                assert_eq!(locked(&reader, &t, index, range, (SHARED, direction), usize::MAX), []);
+                for id in [20, 30].into_iter().filter(|id| (range.0..=range.1).contains(id)) {
+                    let refused = [Err(EngineError::LockWaitTimeout), Err(EngineError::LockWaitTimeout)];
+                    assert_eq!(
+                        tries(&engine, &t, &new_row(id)),
+                        refused,
+                        "{id} of {range:?} by index {index}"
+                    );
+                }
+                reader.commit().unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn a_unique_key_whose_entry_turns_out_to_be_no_row_is_kept_free() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = filled(&engine, 3);
+    let deleter = begin(&engine);
+    deleter.delete(&t, &key(&t, 20)).unwrap();
+    let reader = begin(&engine);
+    let found = std::thread::scope(|scope| {
+        let look = scope.spawn(|| locked(&reader, &t, 1, (20, 20), (SHARED, Direction::Forward), usize::MAX));
+        // Its entry may be a row as long as the deletion is not committed.
+        while engine.locks().iter().all(|lock| lock.granted) {
+            std::thread::yield_now();
+        }
+        deleter.commit().unwrap();
+        look.join().unwrap()
+    });
+    assert_eq!(found, []);
+    let elsewhere = row(25, 20, &text(25));
+    let refused = [Err(EngineError::LockWaitTimeout), Err(EngineError::LockWaitTimeout)];
+    assert_eq!(tries(&engine, &t, &elsewhere), refused);
+    reader.commit().unwrap();
+    assert_eq!(tries(&engine, &t, &elsewhere), [Ok(()), Ok(())]);
+}

@@ -169,7 +169,8 @@ fn ordered_starts(
         let mut by_range = Vec::new();
         for mut candidate in candidates {
             // A range of an index has no more to read than the whole of it, nor more to lock.
-            if by_range.contains(&candidate.path.index)
+            let is_whole = candidate.path.ranges.is_none() && candidate.path.union.is_empty();
+            if is_whole && by_range.contains(&candidate.path.index)
                 || !put_in_order(optimizer, table, &mut candidate, goal, conditions, constant)
             {
                 continue;

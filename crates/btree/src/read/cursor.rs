@@ -86,7 +86,8 @@ impl Cursor {
         self.done
     }
 
-    /// Shows the next leaf with entries in the range (any leaf of it with [`Cursor::showing_empty`]) to `visit`, which returns how many it took and anything else.
+    /// Shows the next leaf with entries in the range (any leaf of it with [`Cursor::showing_empty`]) to `visit`, which returns how many
+    /// it took and anything else.
     /// `None` at the end. `visit` must not block and must not touch pages other than through the view.
     pub fn next_leaf<R>(
         &mut self,

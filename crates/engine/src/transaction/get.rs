@@ -1,5 +1,6 @@
 //! Reading single rows in a transaction: as its snapshot sees them, or the newest with a lock.
 
+use super::locking::lock_of;
 use super::{Conflict, Transaction};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{KeyRange, ReadMode, RowBatch, ScanOptions, WaitPolicy};
@@ -44,22 +45,22 @@ impl Transaction {
             self.check_may_lock(mode)?;
             self.check_snapshot_reads(table.clustered())?;
         }
-        let is_found = match mode {
-            ReadMode::Consistent => {
+        let is_found = match lock_of(mode) {
+            None => {
                 let view = self.view()?;
                 view.check_readable(table.clustered())?;
-                self.engine
-                    .reads
-                    .get_visible(view, table, key, Wanted::whole(wanted), found)
-                    .map(|row| row.is_some())
+                let row = self.engine.reads.get_visible(view, table, key, Wanted::whole(wanted), found)?;
+                row.is_some()
             }
-            ReadMode::Shared(policy) => {
-                self.get_or_close(table, key, LockMode::SHARED_RECORD, policy, wanted, found)
-            }
-            ReadMode::Exclusive(policy) => {
-                self.get_or_close(table, key, LockMode::EXCLUSIVE_RECORD, policy, wanted, found)
-            }
-        }?;
+            Some((lock, policy)) => loop {
+                let is_there = self.get_locked_columns(table, key, lock, policy, wanted, found)?;
+                // It may be there and left out.
+                let may_be_there = policy == WaitPolicy::SkipLocked || self.engine.shared.is_forced();
+                if is_there || self.close_gap_at(table.clustered(), key)? || may_be_there {
+                    break is_there;
+                }
+            },
+        };
         Counter::RowsRead.add(u64::from(is_found));
         Ok(is_found)
     }
@@ -85,30 +86,8 @@ impl Transaction {
         Ok(true)
     }
 
-    /// Locks a clustered row and shows it; where there is none, the gap in which it would stand is kept closed.
-    fn get_or_close(
-        &self,
-        table: &Table,
-        key: &[u8],
-        mode: LockMode,
-        policy: WaitPolicy,
-        wanted: &ColumnSet,
-        found: &mut dyn FnMut(&[u8]),
-    ) -> EngineResult<bool> {
-        loop {
-            if self.get_locked_columns(table, key, mode, policy, wanted, found)? {
-                return Ok(true);
-            }
-            // It may be there and left out.
-            let may_be_there = policy == WaitPolicy::SkipLocked || self.engine.shared.is_forced();
-            if self.close_gap_at(table.clustered(), key)? || may_be_there {
-                return Ok(false);
-            }
-        }
-    }
-
     /// Locks a clustered row and shows its newest state, with those of its long values that are wanted. False if there is none.
-    pub(crate) fn get_locked_columns(
+    fn get_locked_columns(
         &self,
         table: &Table,
         key: &[u8],

@@ -1,7 +1,7 @@
 //! Row locks of a transaction: asking under a latch, waiting without one. See rules L1 to L6 in txn's README.
 
 use super::Transaction;
-use crate::options::{ForceRecovery, Isolation};
+use crate::options::ForceRecovery;
 use crate::read::{Direction, Gap, KeyRange, ReadMode, WaitPolicy};
 use crate::tables::{Index, Table};
 use btree::Taken;
@@ -131,7 +131,7 @@ impl Transaction {
         index: &Index,
         seen: impl FnOnce() -> EngineResult<Gap>,
     ) -> EngineResult<()> {
-        if self.closes_gaps() {
+        if self.repeats_reads() {
             let gap = seen()?;
             self.engine.system.locks.close_gap(&self.owner(), index.id(), &gap.from, gap.to.as_deref());
         }
@@ -140,7 +140,7 @@ impl Transaction {
 
     /// As `close_gap`, for a look at one key that has found no row. False if there is one now: look again.
     pub(crate) fn close_gap_at(&self, index: &Index, key: &[u8]) -> EngineResult<bool> {
-        if !self.closes_gaps() {
+        if !self.repeats_reads() {
             return Ok(true);
         }
         let bound = || Bound::Included(key.to_vec());
@@ -166,7 +166,7 @@ impl Transaction {
     /// Keeps closed what a look for a unique key has met, as MySQL does: the gap before its entries and, where no row has it, the one behind.
     /// Not at READ COMMITTED and below: nothing is promised there that this would keep.
     pub(crate) fn close_unique_gap(&self, index: &Index, own_key: &[u8], is_taken: bool) -> EngineResult<()> {
-        if !self.closes_gaps() {
+        if !self.repeats_reads() {
             return Ok(());
         }
         let mut scan = KeyRange::prefix(own_key).cursor().showing_empty();
@@ -184,8 +184,7 @@ impl Transaction {
     /// state of it, or none, and neither locks nor changes it. Error: RecordChanged.
     #[inline]
     pub(crate) fn check_seen_by_strict_snapshot(&self, writer: TransactionId) -> EngineResult<()> {
-        let is_strict = self.options.strict_snapshot
-            && matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable);
+        let is_strict = self.options.strict_snapshot && self.repeats_reads();
         let snapshot = if is_strict { self.snapshot_slot().timestamp() } else { None };
         let sees = |snapshot| self.engine.system.commits.is_visible(writer, snapshot);
         if snapshot.is_none_or(sees) { Ok(()) } else { Err(EngineError::RecordChanged) }
@@ -226,5 +225,14 @@ impl Transaction {
         {
             self.seen.fetch_max(timestamp.0, Ordering::Relaxed);
         }
+    }
+}
+
+/// The lock that a read takes on its rows, and what it does where they are locked; None for one that takes none.
+pub(super) fn lock_of(mode: ReadMode) -> Option<(LockMode, WaitPolicy)> {
+    match mode {
+        ReadMode::Consistent => None,
+        ReadMode::Shared(policy) => Some((LockMode::SHARED_RECORD, policy)),
+        ReadMode::Exclusive(policy) => Some((LockMode::EXCLUSIVE_RECORD, policy)),
     }
 }

@@ -120,15 +120,16 @@ impl Transaction {
         self.writer.get().map(|writer| writer.id)
     }
 
-    /// Whether locking reads keep others from inserting where they have looked.
-    pub(crate) fn closes_gaps(&self) -> bool {
+    /// Whether reads are repeatable (above READ COMMITTED): there is one snapshot to the end, and locking reads keep others from inserting
+    /// where they have looked.
+    pub(crate) fn repeats_reads(&self) -> bool {
         matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable)
     }
 
     /// Begins a statement: READ COMMITTED and READ UNCOMMITTED get a new snapshot at their next consistent read. Returns
     /// the mark to roll back to when the statement fails.
     pub fn begin_statement(&self) -> Mark {
-        if !self.closes_gaps() {
+        if !self.repeats_reads() {
             self.end_snapshot();
         }
         if let Some(owner) = self.owner.get() {

@@ -1,5 +1,6 @@
 //! Scans of a transaction: consistent ones, and locking ones leaf by leaf. See [`crate::read::Scan`] for the interface.
 
+use super::locking::lock_of;
 use super::{Conflict, Transaction};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{
@@ -70,7 +71,7 @@ impl Transaction {
                 self.lock_secondary_leaf(scan, mode, policy, batch, rows_max)?
             };
             if !going {
-                if self.closes_gaps() && policy != WaitPolicy::SkipLocked {
+                if self.repeats_reads() && policy != WaitPolicy::SkipLocked {
                     self.lock_beyond(scan, mode, policy)?;
                 }
                 break;
@@ -217,7 +218,7 @@ impl Transaction {
     fn look_again(&self, scan: &mut Scan, batch: &RowBatch) -> EngineResult<()> {
         let index = scan.table.index(scan.options.index)?;
         let is_open = batch.is_empty() && !scan.was_mistaken;
-        if is_open && self.closes_gaps() && scan.options.range.has_one_row(index) {
+        if is_open && self.repeats_reads() && scan.options.range.has_one_row(index) {
             scan.was_mistaken = true;
             scan.restart();
         }
@@ -283,13 +284,5 @@ impl Scan {
         };
         Counter::RowsRead.add(rows);
         Ok(more)
-    }
-}
-
-fn lock_of(mode: ReadMode) -> Option<(LockMode, WaitPolicy)> {
-    match mode {
-        ReadMode::Consistent => None,
-        ReadMode::Shared(policy) => Some((LockMode::SHARED_RECORD, policy)),
-        ReadMode::Exclusive(policy) => Some((LockMode::EXCLUSIVE_RECORD, policy)),
     }
 }
