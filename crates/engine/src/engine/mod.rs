@@ -1,8 +1,10 @@
 //! The engine: opened once, shared by all sessions. Main type: [`Engine`] (a cheap clone). Opening and closing are in `start`, DDL in
 //! `ddl`, figures in `status.rs`.
 
+mod lock_views;
 mod status;
 
+pub use lock_views::LockViews;
 pub use status::{EngineStatus, WriterStatus};
 
 use crate::inner::EngineInner;

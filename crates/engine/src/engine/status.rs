@@ -1,12 +1,10 @@
 //! Figures for SHOW ENGINE INNODB STATUS, status variables and the lock views. Main type: [`EngineStatus`].
 
-use super::Engine;
-use crate::tables::Table;
+use super::{Engine, LockViews};
 use buffer::LogRoomWaits;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
-use txn::locks::{LockInfo, LockKey};
+use txn::locks::LockInfo;
 use undo::Writer;
 
 /// The engine's figures at one moment (read one by one: not a snapshot).
@@ -94,23 +92,6 @@ impl Engine {
         }
     }
 
-    /// All lock objects (performance_schema.data_locks). The X locks of writers are in their rows and not listed.
-    pub fn locks(&self) -> Vec<LockInfo> {
-        self.inner.system.locks.snapshot()
-    }
-
-    /// Gaps that transactions keep closed: each with the key behind its last, an empty one for the end of the index.
-    pub fn closed_gaps(&self) -> Vec<LockInfo> {
-        self.inner.system.locks.closed_gaps()
-    }
-
-    /// The table and the number of the index that a lock is on; None for AUTO-INC locks, and if it has gone since.
-    pub fn index_of_lock(&self, key: &LockKey) -> Option<(Arc<Table>, usize)> {
-        let table = self.inner.tables.dictionary.table_of_index(key.index)?;
-        let index = table.indexes().iter().position(|index| index.id() == key.index)?;
-        Some((table, index))
-    }
-
     /// Status variables by MySQL's names. What the whole process counts is in [`metrics::counter_values`].
     pub fn status_variables(&self) -> Vec<(&'static str, u64)> {
         let locks = self.inner.system.locks.counters();
@@ -137,6 +118,16 @@ impl Engine {
             ("Innodb_redo_log_current_lsn", self.inner.pool.redo().end_lsn().0),
             ("Innodb_redo_log_flushed_to_disk_lsn", self.inner.pool.redo().durable_lsn().0),
         ]
+    }
+
+    /// All lock objects (performance_schema.data_locks). The X locks of writers are in their rows and not listed.
+    pub fn locks(&self) -> Vec<LockInfo> {
+        self.inner.system.locks.snapshot()
+    }
+
+    /// What the lock views show beside these.
+    pub fn lock_views(&self) -> LockViews<'_> {
+        LockViews { inner: &self.inner }
     }
 
     /// Transactions that a crash left unfinished and whose rollback has not ended, by id.

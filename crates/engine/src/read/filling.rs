@@ -45,6 +45,15 @@ impl<'a> Filling<'a> {
         batch.push_with(row.bytes, write_key)
     }
 
+    /// Takes rows out again, but for the first of the batch.
+    pub(crate) fn truncate(&mut self, batch: &mut RowBatch, rows: usize) {
+        batch.truncate(rows);
+        self.waiting.retain(|(at, _)| *at < rows);
+        if self.waiting.is_empty() {
+            self.bytes = 0;
+        }
+    }
+
     /// Fetches the long values, once the leaf's latch is given back. Without a view (a locking read) the rows are locked.
     pub(crate) fn complete(
         self,

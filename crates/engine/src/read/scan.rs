@@ -332,6 +332,14 @@ impl RowBatch {
         self.rows.remove(at);
     }
 
+    /// Takes out all rows but the first.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        if let Some(place) = self.rows.get(rows) {
+            self.bytes.truncate(place.key.0 as usize);
+            self.rows.truncate(rows);
+        }
+    }
+
     /// Forgets the rows, keeps the buffers.
     pub fn clear(&mut self) {
         self.bytes.clear();

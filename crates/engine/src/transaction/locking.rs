@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, TransactionId};
 use txn::TransactionState;
-use txn::locks::{LockMode, Owner, Request, WaitEnd, WaitOptions};
+use txn::locks::{Hold, LockMode, Owner, Request, WaitEnd, WaitOptions};
 use undo::Writer;
 
 /// What stands between a transaction and a row.
@@ -133,7 +133,8 @@ impl Transaction {
     ) -> EngineResult<()> {
         if self.repeats_reads() {
             let gap = seen()?;
-            self.engine.system.locks.close_gap(&self.owner(), index.id(), &gap.from, gap.to.as_deref());
+            let range = (&*gap.from, gap.to.as_deref());
+            self.engine.system.locks.lock_range(&self.owner(), index.id(), range, Hold::Gap, 0);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 mod auto_increment;
 mod end;
 mod get;
+mod leaf_locks;
 mod locking;
 mod scan;
 

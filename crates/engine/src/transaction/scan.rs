@@ -1,7 +1,8 @@
 //! Scans of a transaction: consistent ones, and locking ones leaf by leaf. See [`crate::read::Scan`] for the interface.
 
+use super::Transaction;
+use super::leaf_locks::LeafAsk;
 use super::locking::lock_of;
-use super::{Conflict, Transaction};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{
     Candidate, Filling, Gap, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, VisitRow, WaitPolicy,
@@ -9,19 +10,10 @@ use crate::read::{
 };
 use crate::tables::Table;
 use btree::{LeafView, Taken};
-use engine_error::{EngineError, EngineResult};
-use entry::{EntryKind, parse_entry};
+use engine_error::EngineResult;
 use metrics::Counter;
 use std::sync::Arc;
 use txn::locks::LockMode;
-
-/// Why a locking scan stopped in a leaf.
-enum Stop {
-    /// The leaf is taken as far as the batch has room.
-    No,
-    /// The next row is locked by another transaction; the request is queued.
-    Wait,
-}
 
 impl Transaction {
     /// Starts a scan.
@@ -100,59 +92,23 @@ impl Transaction {
         rows_max: usize,
     ) -> EngineResult<bool> {
         let table = scan.table.clone();
-        let clustered = table.clustered();
-        let mut key = Vec::new();
         let (range, direction) = (&scan.options.range, scan.options.direction);
-        let mut awaited = scan.awaited.take();
+        let ask = LeafAsk { transaction: self, table: &table, range, direction, mode, policy, rows_max };
         let mut filling = Filling::new(&table, &scan.options.columns);
-        let result = scan.cursor.next_leaf(&clustered.tree, &self.engine.pool, |leaf| {
-            let mut taken = 0;
-            let mut run = || {
-                // A lock takes longer than a look: a writer that waits for the leaf comes before the next.
-                while taken < leaf.len()
-                    && filling.has_room(batch, rows_max)
-                    && (taken == 0 || !leaf.is_wanted())
-                {
-                    key.clear();
-                    leaf.key_into(taken, &mut key)?;
-                    if Scan::is_before_awaited(&mut awaited, direction, &key) {
-                        taken += 1;
-                        continue;
-                    }
-                    let (_, value) = leaf.entry(taken)?;
-                    let entry = parse_entry(EntryKind::Clustered, value)?;
-                    match self.lock_for_read(clustered, &key, entry, mode, policy)? {
-                        Conflict::Wait => return Ok(Stop::Wait),
-                        Conflict::None if !entry.deleted => {
-                            filling.push(batch, entry.stored_row(), |out| {
-                                out.extend_from_slice(&key);
-                                Ok(())
-                            })?;
-                        }
-                        Conflict::None | Conflict::Skip => {}
-                    }
-                    taken += 1;
-                }
-                Ok::<Stop, EngineError>(Stop::No)
-            };
-            let stop = run();
-            // The gap behind the last row is passed by who asks for another.
-            let passed = match stop {
-                Ok(Stop::Wait) => Taken::First(taken + 1),
-                Ok(Stop::No) if taken == leaf.len() && filling.has_room(batch, rows_max) => Taken::All,
-                _ => Taken::First(taken),
-            };
-            let closed = self.close_gap(clustered, || Gap::seen(range, direction, leaf, passed));
-            let taken = if passed == Taken::All { passed } else { Taken::First(taken) };
-            (taken, closed.and(stop))
+        let mut awaited = scan.awaited.take();
+        let result = scan.cursor.next_leaf(&table.clustered().tree, &self.engine.pool, |leaf| {
+            match ask.lock(leaf, &mut filling, batch, &mut awaited) {
+                Ok(found) => (found.taken, found.awaits),
+                Err(error) => (Taken::First(0), Err(error)),
+            }
         })?;
         match result {
             None => Ok(false),
-            Some(stop) => {
+            Some(awaits) => {
                 filling.complete(&self.engine.reads, None, batch)?;
                 // Rows that are locked already go out first; the wait is met again by the next call.
                 scan.awaited = awaited;
-                if matches!(stop?, Stop::Wait) {
+                if let Some(key) = awaits? {
                     scan.awaited = Some(key);
                     self.wait_for_lock()?;
                 }

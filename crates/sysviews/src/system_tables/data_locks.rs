@@ -1,4 +1,5 @@
-//! performance_schema.data_locks and data_lock_waits: row locks, gaps and who waits for whom. The X locks of writers are in their rows, and
+//! performance_schema.data_locks and data_lock_waits: row locks, ranges and who waits for whom. A range is shown as MySQL would have it: a
+//! lock on each of its rows and one on the key behind, for the gap before that. The X locks of writers are in their rows, and
 //! not listed until somebody waits for them, as in MySQL.
 
 use super::SystemTables;
@@ -6,7 +7,7 @@ use super::cursor::ViewRows;
 use super::row::RowBuilder;
 use crate::result::{optional_text, text};
 use dictionary::TableDefinition;
-use engine::locks::{LockInfo, LockMode, Span, Strength};
+use engine::locks::{Hold, LockInfo, LockKey, LockMode, RangeInfo, Span, Strength};
 use engine::{Index, Table};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -15,6 +16,9 @@ use values::{ColumnType, Value};
 
 /// MySQL shows transactions that have not written under numbers from here on.
 const READERS_FROM: u64 = 1 << 48;
+
+/// Rows of one range that are shown: the view is kept in memory.
+const ROWS_OF_RANGE_MAX: usize = 10_000;
 
 /// What a lock is on.
 struct Place {
@@ -100,12 +104,12 @@ impl SystemTables<'_> {
     pub(super) fn data_locks(&self, view: &TableDefinition) -> ViewRows {
         let engine = self.instance.engine();
         let mut locks = engine.locks();
-        locks.extend(engine.closed_gaps());
+        engine.lock_views().ranges().iter().for_each(|range| self.add_range(&mut locks, range));
         locks.iter().map(|lock| self.data_lock(view, lock)).collect()
     }
 
     fn data_lock(&self, view: &TableDefinition, lock: &LockInfo) -> Vec<Value> {
-        let found = self.instance.engine().index_of_lock(&lock.key);
+        let found = self.instance.engine().lock_views().index_of(&lock.key);
         let place = found.map(|(table, index)| Place { table, index });
         let name = place.as_ref().map(|place| &place.table.definition().name);
         let row = RowBuilder::new(view)
@@ -124,6 +128,37 @@ impl SystemTables<'_> {
                 .set("LOCK_MODE", text(mode_name(lock.mode)))
                 .set("LOCK_DATA", optional_text(place.values(&lock.key.key)))
                 .finish(),
+        }
+    }
+
+    /// Adds what a range stands for. A table that cannot be read any more has no rows.
+    fn add_range(&self, locks: &mut Vec<LockInfo>, range: &RangeInfo) {
+        let views = self.instance.engine().lock_views();
+        let lock = |key: &[u8], mode| LockInfo {
+            key: LockKey { index: range.from.index, key: key.into() },
+            mode,
+            granted: true,
+            owner: range.owner,
+            session_id: range.session_id,
+            transaction: range.transaction,
+        };
+        let mode = range.hold.mode();
+        let mut behind = range.from.key.to_vec();
+        if range.hold != Hold::Gap
+            && let Some((table, index)) = views.index_of(&range.from)
+        {
+            let keys = views.row_keys(&table.indexes()[index], range, ROWS_OF_RANGE_MAX).unwrap_or_default();
+            for key in keys {
+                // Nothing is closed before the first key of a range.
+                let span = if *key == *range.from.key { Span::Record } else { Span::NextKey };
+                locks.push(lock(&key, LockMode { span, ..mode }));
+                behind = [&key, &[0][..]].concat();
+            }
+        }
+        match &range.to {
+            Some(to) if **to == *behind => {}
+            Some(to) => locks.push(lock(to, LockMode { span: Span::Gap, ..mode })),
+            None => locks.push(lock(&[], mode)),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Random schedules of owners over the queues, with an oracle that looks after each step. Everything the queues promise
 //! is asked of [`LockTable::snapshot`] and of a model of who has written which row:
-//! no two owners' locks exclude each other, a writer's implicit lock included; no waiter could be granted; who was told that it has a
+//! no two owners' locks exclude each other, a writer's implicit lock and what ranges hold included; no waiter could be granted; who was told that it has a
 //! lock has it; a victim stood in a cycle, and no cycle outlives the wait that closed it; at the end nothing is left.
 //! That the oracle sees is proved by planted mistakes ([`Mistake`]): each must be found within the same schedules. So were the two
 //! of the queues that kept granted locks and waiters in one list: a lock raised in place that the next grant did not see
@@ -28,6 +28,8 @@ struct Schedule {
     writers: HashMap<u64, usize>,
     /// An ended writer of each row: a look at a secondary entry may come late.
     ended: HashMap<u64, Arc<Owner>>,
+    /// Rows that owners have locked by ranges.
+    ranged: HashMap<(usize, u64), LockMode>,
     /// What the owner waits for, with the write that follows the lock.
     waits: HashMap<usize, (u64, LockMode)>,
     log: Vec<String>,
@@ -45,6 +47,7 @@ impl Schedule {
             marks: vec![0; OWNERS],
             writers: HashMap::new(),
             ended: HashMap::new(),
+            ranged: HashMap::new(),
             waits: HashMap::new(),
             log: Vec::new(),
         }
@@ -74,8 +77,10 @@ impl Schedule {
             return self.settle();
         }
         match choice {
-            0..32 => self.lock(who, key, LockMode::SHARED_RECORD, !choice.is_multiple_of(4)),
-            32..64 => self.lock(who, key, LockMode::EXCLUSIVE_RECORD, !choice.is_multiple_of(4)),
+            0..27 => self.lock(who, key, LockMode::SHARED_RECORD, !choice.is_multiple_of(4)),
+            27..54 => self.lock(who, key, LockMode::EXCLUSIVE_RECORD, !choice.is_multiple_of(4)),
+            54..59 => self.lock_range(who, key, LockMode::SHARED_RECORD)?,
+            59..64 => self.lock_range(who, key, LockMode::EXCLUSIVE_RECORD)?,
             64..80 => self.write(who, key),
             80..86 => {
                 self.log.push(format!("{who} unlocks {key}"));
@@ -101,6 +106,32 @@ impl Schedule {
         if answer == Request::Queued {
             self.begin_wait(who, key, mode);
         }
+    }
+
+    /// A locking scan that locks rows by a range, as the engine does it under the leaf's latch, up to the first that another has to do with.
+    fn lock_range(&mut self, who: usize, from: u64, mode: LockMode) -> Result<(), String> {
+        let owner = self.owners[who].clone();
+        let is_free = |key: &u64| {
+            self.writers.get(key).is_none_or(|writer| *writer == who)
+                && !self.locks.others_ask(&owner, INDEX, &name(*key))
+        };
+        let keys: Vec<u64> = (from..KEYS).take_while(is_free).collect();
+        let to = name(from + keys.len() as u64);
+        let range = (&name(from)[..], Some(&to[..]));
+        if !self.locks.lock_range(&owner, INDEX, range, mode.strength.into(), keys.len() as u64) {
+            return Ok(());
+        }
+        self.log.push(format!("{who} has locked {keys:?} {:?} by a range", mode.strength));
+        for key in keys {
+            if !self.locks.confirm_row(&owner, INDEX, &name(key), mode) {
+                return Err(format!("owner {who} cannot have {key}, and nobody has come between"));
+            }
+            let held = self.ranged.entry((who, key)).or_insert(mode);
+            if mode.covers(*held) {
+                *held = mode;
+            }
+        }
+        Ok(())
     }
 
     /// A write: the row's lock as in [`LockManager::others_lock`], then the writer's id in the row.
@@ -151,6 +182,7 @@ impl Schedule {
             }
             *writer != who
         });
+        self.ranged.retain(|(owner, _), _| *owner != who);
         self.locks.finish(&self.owners[who]);
         self.owners[who] = self.locks.owner(who as u64 + 1);
         self.marks[who] = 0;
@@ -214,16 +246,11 @@ impl Schedule {
                 }
             }
             locks.retain(|lock| lock.granted);
-            if let Some(writer) = self.writers.get(&key) {
-                let owner = &self.owners[*writer];
-                locks.push(LockInfo {
-                    key: LockKey { index: INDEX, key: name(key).as_slice().into() },
-                    mode: LockMode::EXCLUSIVE_RECORD,
-                    granted: true,
-                    owner: owner.number,
-                    session_id: owner.session_id,
-                    transaction: 0,
-                });
+            let writer = self.writers.get(&key).map(|writer| (*writer, LockMode::EXCLUSIVE_RECORD));
+            let ranged = self.ranged.iter().filter(|((_, at), _)| *at == key);
+            for (who, mode) in ranged.map(|((who, _), mode)| (*who, *mode)).chain(writer) {
+                let key = LockKey { index: INDEX, key: name(key).as_slice().into() };
+                locks.push(LockInfo::new(key, mode, true, &self.owners[who]));
             }
             for one in &locks {
                 let excluded = |other: &&LockInfo| other.owner != one.owner && one.mode.waits_for(other.mode);

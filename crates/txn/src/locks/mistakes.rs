@@ -16,6 +16,12 @@ pub(super) enum Mistake {
     TrustsEndedWriter,
     /// The search for deadlocks does not pass through waiters.
     SearchesHoldersOnly,
+    /// Who asks for a key does not look at ranges.
+    PassesRanges,
+    /// A statement gives back the object that a range has on a key.
+    UnlocksRanges,
+    /// A row of a range is taken without a look whether another came before.
+    ConfirmsBlindly,
     /// A wait that ended otherwise at the moment of its time-out is taken for granted.
     TakesEndForGrant,
 }
@@ -43,13 +49,15 @@ mod planting {
 
     impl Mistake {
         /// Those that show in the order of whole calls.
-        pub(in super::super) const OF_STEPS: [Mistake; 6] = [
+        pub(in super::super) const OF_STEPS: [Mistake; 8] = [
             Mistake::GrantsBesideLocks,
             Mistake::LeavesWaiters,
             Mistake::WritesPastWaiters,
             Mistake::UnlocksWritten,
             Mistake::TrustsEndedWriter,
             Mistake::SearchesHoldersOnly,
+            Mistake::PassesRanges,
+            Mistake::UnlocksRanges,
         ];
     }
 

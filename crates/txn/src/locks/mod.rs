@@ -5,19 +5,20 @@
 
 #[cfg(test)]
 mod explorer;
-mod gaps;
 mod held_keys;
 mod mistakes;
 mod mode;
 mod owner;
 mod queue;
+mod ranges;
 mod row_wait;
 mod table;
 #[cfg(test)]
 mod tests;
 
-pub use mode::{LockMode, Span, Strength};
+pub use mode::{Hold, LockMode, Span, Strength};
 pub use owner::{Owner, WaitEnd};
+pub use ranges::RangeInfo;
 pub use table::{LockInfo, Request};
 
 use crate::kill::{KillFlag, Wake};
@@ -107,10 +108,31 @@ impl LockManager {
         self.table.request(owner, index, key, mode, implicit, may_wait)
     }
 
-    /// Keeps the keys from `from` to below `to` (None: to the end of the index) closed to the inserts of others, to the owner's end.
-    /// Call it under a latch of the leaf that they belong to, so that no insert comes between (rule L8).
-    pub fn close_gap(&self, owner: &Arc<Owner>, index: IndexId, from: &[u8], to: Option<&[u8]>) {
-        self.table.close_gap(owner, index, from, to);
+    /// Keeps the keys from the first to below the second (None: to the end of the index) closed to the inserts of others, to the owner's
+    /// end, and locks the `rows` rows there if `hold` says so. Call it under a latch of the leaf that they belong to, so that no insert comes
+    /// between (rule L8); no row may have an unfinished writer but the owner. False if only the gaps are closed: rows are to be asked for
+    /// one by one. Otherwise each row is to be confirmed ([`LockManager::confirm_row`]).
+    pub fn lock_range(
+        &self,
+        owner: &Arc<Owner>,
+        index: IndexId,
+        range: (&[u8], Option<&[u8]>),
+        hold: Hold,
+        rows: u64,
+    ) -> bool {
+        self.table.lock_range(owner, index, range, hold, rows)
+    }
+
+    /// Whether a row of a range that was locked is the owner's: nobody had asked for it before (rule L10). If not, the range has it no
+    /// more. One atomic load when nobody locks anything near.
+    pub fn confirm_row(&self, owner: &Owner, index: IndexId, key: &[u8], mode: LockMode) -> bool {
+        self.table.confirm_row(owner, index, key, mode)
+    }
+
+    /// Whether another owner has or waits for a lock object on a key: then it is no row of a range. One atomic load when nobody locks
+    /// anything near.
+    pub fn others_ask(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
+        self.table.others_ask(owner, index, key)
     }
 
     /// Asks whether a key that is not there may be inserted; never sleeps. Queued behind the owners that keep it closed: wait, and ask
@@ -124,9 +146,9 @@ impl LockManager {
         self.table.is_closed(owner, index, key)
     }
 
-    /// Whether another owner holds or waits for a lock on the entry. Then a writer must ask for its X lock as an object, whether
+    /// Whether another owner holds or waits for a lock on the entry, by an object or a range. Then a writer must ask for its X lock as an object, whether
     /// or not it would have to wait: its id in the entry is no lock to those in a queue already. Called under
-    /// the entry's exclusive latch. One atomic load when nobody locks anything near.
+    /// the entry's exclusive latch. Two atomic loads when nobody locks anything near.
     pub fn others_lock(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
         self.table.others_lock(owner, index, key)
     }
@@ -166,6 +188,11 @@ impl LockManager {
         end
     }
 
+    /// Takes back a request that was queued and will not be waited for.
+    pub fn abandon(&self, owner: &Owner) {
+        self.table.forget_abandoned(owner);
+    }
+
     /// Gives back the lock on an entry, if it came behind a mark ([`Owner::lock_mark`]) and the owner has not written the entry.
     pub fn unlock(&self, owner: &Owner, index: IndexId, key: &[u8], mark: u64) {
         self.table.unlock(owner, index, key, mark);
@@ -197,9 +224,9 @@ impl LockManager {
         self.table.snapshot()
     }
 
-    /// All closed gaps, for the lock views: the key of each is the one behind its last; an empty one stands for the end of the index.
-    pub fn closed_gaps(&self) -> Vec<LockInfo> {
-        self.table.closed_gaps()
+    /// All locked ranges, for the lock views.
+    pub fn locked_ranges(&self) -> Vec<RangeInfo> {
+        self.table.locked_ranges()
     }
 
     /// Number of lock objects.

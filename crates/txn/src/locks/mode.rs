@@ -31,6 +31,37 @@ pub struct LockMode {
     pub span: Span,
 }
 
+/// What a range of keys is locked with, each more than the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hold {
+    /// Its gaps: no insert comes in.
+    Gap,
+    /// Its gaps, and its rows for reading.
+    Shared,
+    /// Its gaps, and its rows for writing.
+    Exclusive,
+}
+
+impl Hold {
+    /// The lock on a key of the range, as an object in the key's queue.
+    pub const fn mode(self) -> LockMode {
+        match self {
+            Hold::Gap => LockMode::GAP,
+            Hold::Shared => LockMode { strength: Strength::Shared, span: Span::NextKey },
+            Hold::Exclusive => LockMode { strength: Strength::Exclusive, span: Span::NextKey },
+        }
+    }
+}
+
+impl From<Strength> for Hold {
+    fn from(strength: Strength) -> Hold {
+        match strength {
+            Strength::Shared => Hold::Shared,
+            Strength::Exclusive => Hold::Exclusive,
+        }
+    }
+}
+
 impl LockMode {
     /// S on an entry.
     pub const SHARED_RECORD: LockMode = LockMode { strength: Strength::Shared, span: Span::Record };

@@ -29,10 +29,12 @@ pub struct Owner {
 pub(super) struct OwnerState {
     /// Keys with a granted lock of this owner.
     pub(super) held: HeldKeys,
-    /// Indexes of which gaps are closed.
-    pub(super) gap_indexes: Vec<IndexId>,
-    /// Closed gaps in all.
-    pub(super) gap_count: usize,
+    /// Indexes of which ranges are locked.
+    pub(super) range_indexes: Vec<IndexId>,
+    /// Locked ranges in all.
+    pub(super) range_count: usize,
+    /// Rows that stood in ranges when their rows were locked.
+    pub(super) range_rows: u64,
     /// Set at the end: nothing is granted to it any more.
     pub(super) finished: bool,
     /// What it waits for: the queue that has its waiting request.
@@ -81,10 +83,16 @@ impl Owner {
         Some(TransactionId(self.transaction.load(Ordering::Acquire))).filter(|id| id.0 != 0)
     }
 
-    /// Number of keys with a granted lock object and of closed gaps.
+    /// Number of keys with a granted lock object and of locked ranges.
     pub fn lock_count(&self) -> usize {
         let state = self.lock_state();
-        state.held.len() + state.gap_count
+        state.held.len() + state.range_count
+    }
+
+    /// Number of rows locked by objects or ranges; what both lock counts twice.
+    pub fn locked_rows(&self) -> u64 {
+        let state = self.lock_state();
+        state.held.len() as u64 + state.range_rows
     }
 
     /// A mark that all later locks lie behind: what a statement notes, to know later which locks are its own.
@@ -101,7 +109,7 @@ impl Owner {
     }
 
     pub(super) fn weight(&self) -> u64 {
-        self.rows_changed.load(Ordering::Relaxed) + self.lock_count() as u64
+        self.rows_changed.load(Ordering::Relaxed) + self.locked_rows()
     }
 
     pub(super) fn lock_state(&self) -> MutexGuard<'_, OwnerState> {

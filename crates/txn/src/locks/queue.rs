@@ -26,8 +26,8 @@ pub(super) struct Queue {
 pub(super) struct Grant {
     pub(super) owner: Arc<Owner>,
     pub(super) mode: LockMode,
-    /// Its owner has written the entry: the lock ends with the transaction and not before.
-    written: bool,
+    /// Its owner has written the entry, or holds it by a range: the lock ends with the transaction and not before.
+    to_end: bool,
     /// The key's place among the owner's. Several grants of an owner on a key share it.
     place: HeldPlace,
 }
@@ -58,6 +58,14 @@ impl Queue {
         self.granted.is_empty() && self.waiting.is_empty()
     }
 
+    /// Whether an owner that has locked the row by a range was too late: another has or waits for a lock here that excludes it, and none of
+    /// its own says that the range was seen.
+    pub(super) fn has_come_before(&self, owner: &Owner, mode: LockMode) -> bool {
+        let is_seen = self.granted.iter().any(|grant| is(&grant.owner, owner) && grant.mode.covers(mode));
+        let waits = |waiter: &Waiter| !is(&waiter.owner, owner) && mode.waits_for(waiter.mode);
+        !is_seen && (self.other_grants(owner, mode.conflicts()) || self.waiting.iter().any(waits))
+    }
+
     /// Whether anybody else has or wants a lock here.
     pub(super) fn has_others(&self, owner: &Owner) -> bool {
         if planted(Mistake::WritesPastWaiters) {
@@ -85,17 +93,19 @@ impl Queue {
         true
     }
 
-    /// Gives the gap lock of an owner, whose closed gaps have this key, an object. None if the owner has finished, else whether it is a
+    /// Gives what an owner holds by a range, which has this key, an object. None if the owner has finished, else whether it is a
     /// new one: then who waits to insert here waits for one more.
-    pub(super) fn make_gap_explicit(&mut self, holder: &Arc<Owner>) -> Option<bool> {
+    pub(super) fn make_range_explicit(&mut self, holder: &Arc<Owner>, mode: LockMode) -> Option<bool> {
         let mut state = holder.lock_state();
         if state.finished {
             return None;
         }
-        if self.granted.iter().any(|grant| is(&grant.owner, holder) && grant.mode.covers(LockMode::GAP)) {
+        if self.granted.iter().any(|grant| is(&grant.owner, holder) && grant.mode.covers(mode)) {
             return Some(false);
         }
-        self.grant(holder, &mut state, LockMode::GAP, false);
+        pause();
+        // The range stays to the owner's end, and so does this.
+        self.grant(holder, &mut state, mode, !planted(Mistake::UnlocksRanges));
         // Should it wait here itself: what it has now is no obstacle to it.
         self.waiting.iter_mut().filter(|waiter| is(&waiter.owner, holder)).for_each(|own| own.raises = true);
         Some(true)
@@ -111,7 +121,7 @@ impl Queue {
         let is_writers =
             |grant: &&mut Grant| is(&grant.owner, writer) && grant.mode.covers(LockMode::EXCLUSIVE_RECORD);
         let Some(grant) = self.granted.iter_mut().find(is_writers) else { return false };
-        grant.written = true;
+        grant.to_end = true;
         true
     }
 
@@ -167,7 +177,7 @@ impl Queue {
         let mut own = self.granted.iter().filter(|grant| is(&grant.owner, owner)).peekable();
         own.peek().is_some()
             && own.all(|grant| {
-                (!grant.written || planted(Mistake::UnlocksWritten)) && grant.place.sequence >= mark
+                (!grant.to_end || planted(Mistake::UnlocksWritten)) && grant.place.sequence >= mark
             })
     }
 
@@ -263,14 +273,14 @@ impl Queue {
     }
 
     /// Adds a lock; one of the same owner that it covers goes. `state` is the owner's.
-    fn grant(&mut self, owner: &Arc<Owner>, state: &mut OwnerState, mode: LockMode, written: bool) {
+    fn grant(&mut self, owner: &Arc<Owner>, state: &mut OwnerState, mode: LockMode, to_end: bool) {
         let own = |grant: &Grant| is(&grant.owner, owner);
         let place = match self.granted.iter().find(|grant| own(grant)) {
             Some(grant) => grant.place,
             None => state.held.add(self.key.clone()),
         };
         self.granted.retain(|grant| !(own(grant) && (mode == grant.mode || mode.covers(grant.mode))));
-        self.granted.push(Grant { owner: owner.clone(), mode, written, place });
+        self.granted.push(Grant { owner: owner.clone(), mode, to_end, place });
     }
 }
 

@@ -1,10 +1,11 @@
 //! The queues of all keys, without any sleeping. Main type: [`LockTable`].
 //! Sharded by the hash of (index, key). Mutex order: a shard, then an owner's state (rule L5 in README.md).
 
-use super::gaps::GapTable;
+use super::mistakes::{Mistake, pause, planted};
 use super::owner::{Owner, WaitEnd};
 use super::queue::Queue;
-use super::{LockKey, LockMode};
+use super::ranges::{RangeInfo, RangeTable};
+use super::{Hold, LockKey, LockMode};
 use crate::hash::{KeyHasher, key_hash};
 use crate::wait_graph::Blockers;
 use std::collections::HashMap;
@@ -57,7 +58,7 @@ impl LockInfo {
 #[derive(Debug)]
 pub(super) struct LockTable {
     shards: Box<[Shard]>,
-    gaps: GapTable,
+    ranges: RangeTable,
 }
 
 #[derive(Debug)]
@@ -72,7 +73,7 @@ type Queues = HashMap<u64, Vec<Queue>, KeyHasher>;
 impl LockTable {
     pub(super) fn new() -> LockTable {
         let shard = || Shard { queues: AtomicUsize::new(0), by_hash: Mutex::default() };
-        LockTable { shards: (0..SHARDS).map(|_| shard()).collect(), gaps: GapTable::new() }
+        LockTable { shards: (0..SHARDS).map(|_| shard()).collect(), ranges: RangeTable::new() }
     }
 
     pub(super) fn request(
@@ -86,27 +87,87 @@ impl LockTable {
     ) -> Request {
         self.ask(owner, index, key, &mut |queue| match implicit {
             Some(writer) if !queue.make_explicit(writer) => Some(Request::WriterEnded),
-            _ => queue.request(owner, mode, may_wait),
+            _ => {
+                self.ask_ranges(queue, owner, mode, may_wait).or_else(|| queue.request(owner, mode, may_wait))
+            }
         })
     }
 
-    pub(super) fn close_gap(&self, owner: &Arc<Owner>, index: IndexId, from: &[u8], to: Option<&[u8]>) {
-        self.gaps.close(owner, index, from, to);
+    /// Makes what ranges hold of a queue's key objects there, as far as it matters to a request. The answer, if it is known by that. The queue
+    /// was made before: of two who ask at once for a key and for a range that has it, one sees the other (rule L10).
+    fn ask_ranges(
+        &self,
+        queue: &mut Queue,
+        owner: &Arc<Owner>,
+        mode: LockMode,
+        may_wait: bool,
+    ) -> Option<Request> {
+        let LockKey { index, key } = queue.key.clone();
+        let wanted =
+            |holder: &Arc<Owner>, hold: Hold| is(holder, owner) && hold > Hold::Gap || hold.keeps_out(mode);
+        let holders = match planted(Mistake::PassesRanges) {
+            true => Vec::new(),
+            false => self.ranges.holders(index, &key, &wanted),
+        };
+        pause();
+        if holders.iter().any(|(holder, hold)| is(holder, owner) && hold.mode().covers(mode)) {
+            return Some(Request::Held);
+        }
+        for (holder, hold) in &holders {
+            if !may_wait && !is(holder, owner) {
+                // An object that nobody waits for would only take room.
+                if !holder.lock_state().finished {
+                    return Some(Request::Refused);
+                }
+            } else {
+                queue.make_range_explicit(holder, hold.mode());
+            }
+        }
+        None
+    }
+
+    pub(super) fn lock_range(
+        &self,
+        owner: &Arc<Owner>,
+        index: IndexId,
+        range: (&[u8], Option<&[u8]>),
+        hold: Hold,
+        rows: u64,
+    ) -> bool {
+        self.ranges.lock(owner, index, range, hold, rows)
+    }
+
+    pub(super) fn confirm_row(&self, owner: &Owner, index: IndexId, key: &[u8], mode: LockMode) -> bool {
+        let hash = key_hash(index, key);
+        let shard = self.shard(hash);
+        // Ordered with the range that was locked before (rule L10).
+        if shard.queues.load(Ordering::SeqCst) == 0 {
+            return true;
+        }
+        let queues = shard.lock();
+        let comes_late = |queue: &Queue| queue.has_come_before(owner, mode);
+        if !planted(Mistake::ConfirmsBlindly) && find(&queues, hash, index, key).is_some_and(comes_late) {
+            self.ranges.leave_row(owner, index, key);
+            return false;
+        }
+        true
     }
 
     pub(super) fn is_closed(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
-        !self.gaps.holders(index, key, owner).is_empty()
+        !self.ranges.holders(index, key, &|holder, _| !is(holder, owner)).is_empty()
     }
 
     pub(super) fn request_insert(&self, owner: &Arc<Owner>, index: IndexId, key: &[u8]) -> Request {
-        let holders = self.gaps.holders(index, key, owner);
+        let holders = self.ranges.holders(index, key, &|holder, _| !is(holder, owner));
         if holders.is_empty() {
             return Request::Granted;
         }
         let mut reached = Vec::new();
         let answer = self.ask(owner, index, key, &mut |queue| {
-            let explicit: Vec<bool> =
-                holders.iter().filter_map(|holder| queue.make_gap_explicit(holder)).collect();
+            let explicit: Vec<bool> = holders
+                .iter()
+                .filter_map(|(holder, _)| queue.make_range_explicit(holder, LockMode::GAP))
+                .collect();
             if explicit.contains(&true) {
                 reached.extend(queue.waiting_ids());
             }
@@ -145,13 +206,22 @@ impl LockTable {
     }
 
     /// A request that was queued but never waited for, because an error came between, goes.
-    fn forget_abandoned(&self, owner: &Owner) {
+    pub(super) fn forget_abandoned(&self, owner: &Owner) {
         if owner.lock_state().waiting.is_some() {
             self.give_up(owner, None, WaitEnd::Killed);
         }
     }
 
     pub(super) fn others_lock(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
+        self.others_ask(owner, index, key)
+            || !self
+                .ranges
+                .holders(index, key, &|holder, hold| hold > Hold::Gap && !is(holder, owner))
+                .is_empty()
+    }
+
+    /// Whether another owner has or waits for a lock object on a key.
+    pub(super) fn others_ask(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
         let hash = key_hash(index, key);
         let shard = self.shard(hash);
         if shard.queues.load(Ordering::Acquire) == 0 {
@@ -195,14 +265,14 @@ impl LockTable {
 
     pub(super) fn finish(&self, owner: &Owner) {
         self.forget_abandoned(owner);
-        let (keys, gap_indexes) = {
+        let (keys, range_indexes) = {
             let mut state = owner.lock_state();
             state.finished = true;
-            state.gap_count = 0;
-            (state.held.take_all(), std::mem::take(&mut state.gap_indexes))
+            (state.range_count, state.range_rows) = (0, 0);
+            (state.held.take_all(), std::mem::take(&mut state.range_indexes))
         };
         // Before those who wait for them are granted: they look again.
-        gap_indexes.into_iter().for_each(|index| self.gaps.open(owner, index));
+        range_indexes.into_iter().for_each(|index| self.ranges.unlock_all(owner, index));
         for LockKey { index, key } in keys {
             let hash = key_hash(index, &key);
             let shard = self.shard(hash);
@@ -251,8 +321,8 @@ impl LockTable {
         all
     }
 
-    pub(super) fn closed_gaps(&self) -> Vec<LockInfo> {
-        self.gaps.snapshot()
+    pub(super) fn locked_ranges(&self) -> Vec<RangeInfo> {
+        self.ranges.snapshot()
     }
 
     pub(super) fn object_count(&self) -> usize {
@@ -273,7 +343,7 @@ impl Shard {
     fn queue<'a>(&self, queues: &'a mut Queues, hash: u64, index: IndexId, key: &[u8]) -> &'a mut Queue {
         let bucket = queues.entry(hash).or_default();
         let at = bucket.iter().position(|queue| queue.is(index, key)).unwrap_or_else(|| {
-            self.queues.fetch_add(1, Ordering::AcqRel);
+            self.queues.fetch_add(1, Ordering::SeqCst);
             bucket.push(Queue::new(index, key));
             bucket.len() - 1
         });
@@ -289,6 +359,10 @@ impl Shard {
             queues.remove(&hash);
         }
     }
+}
+
+fn is(one: &Arc<Owner>, other: &Owner) -> bool {
+    std::ptr::eq(Arc::as_ptr(one), other)
 }
 
 fn find<'a>(queues: &'a Queues, hash: u64, index: IndexId, key: &[u8]) -> Option<&'a Queue> {

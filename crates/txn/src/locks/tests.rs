@@ -159,6 +159,14 @@ fn unlock_only_what_came_after() {
     assert_eq!(locks.request(&b, INDEX, b"early", X, None, false), Request::Refused);
 }
 
+/// Locks one row by a range, as a scan does that shares the leaf's latch with those who ask for the key. False if another was there.
+fn locked_by_range(locks: &LockManager, owner: &Arc<Owner>, key: &[u8], mode: LockMode) -> bool {
+    let behind = [key, &[0]].concat();
+    !locks.others_ask(owner, INDEX, key)
+        && locks.lock_range(owner, INDEX, (key, Some(&behind)), mode.strength.into(), 1)
+        && locks.confirm_row(owner, INDEX, key, mode)
+}
+
 /// What a thread of the stress does: takes random locks, for a short time each, while others kill it; says what went wrong.
 fn stress(
     locks: &LockManager,
@@ -182,9 +190,14 @@ fn stress(
             let timeout =
                 if below(2) == 0 { Duration::from_secs(20) } else { Duration::from_micros(below(200)) };
             let wait = WaitOptions { timeout, kill: kills[thread].clone(), deadlock_detect: true };
-            let got = match ask(locks, &owner, &at.to_be_bytes(), mode) {
-                Request::Queued => locks.wait(&owner, &wait, || 0),
-                _ => WaitEnd::Granted,
+            let key = at.to_be_bytes();
+            let by_range = below(2) == 0 && locked_by_range(locks, &owner, &key, mode);
+            let got = match by_range {
+                true => WaitEnd::Granted,
+                false => match ask(locks, &owner, &key, mode) {
+                    Request::Queued => locks.wait(&owner, &wait, || 0),
+                    _ => WaitEnd::Granted,
+                },
             };
             match got {
                 WaitEnd::Granted if held[at] < weight => {
@@ -237,8 +250,10 @@ fn threads_with_time_outs_kills_and_deadlocks_exclude_each_other() {
 }
 
 #[test]
-fn a_wait_that_is_wrongly_taken_for_granted_is_seen() {
-    assert!((0..20).any(|_| stress_threads(Some(Mistake::TakesEndForGrant)).is_err()));
+fn mistakes_of_threads_are_seen() {
+    for mistake in [Mistake::TakesEndForGrant, Mistake::ConfirmsBlindly, Mistake::PassesRanges] {
+        assert!((0..20).any(|_| stress_threads(Some(mistake)).is_err()), "{mistake:?}");
+    }
 }
 
 /// A writer ends while somebody who met its row makes its lock an object: whoever comes first, nothing of it is left.
@@ -438,8 +453,8 @@ fn cycles_over_kinds_of_locks_have_one_victim() {
 fn of_two_who_keep_a_gap_closed_one_inserts_when_the_other_ends() {
     let locks = LockManager::new();
     let (a, b) = (locks.owner(1), locks.owner(2));
-    locks.close_gap(&a, INDEX, b"a", Some(b"z"));
-    locks.close_gap(&b, INDEX, b"a", Some(b"z"));
+    locks.lock_range(&a, INDEX, (b"a", Some(b"z")), Hold::Gap, 0);
+    locks.lock_range(&b, INDEX, (b"a", Some(b"z")), Hold::Gap, 0);
     assert_eq!(locks.request_insert(&a, INDEX, b"k"), Request::Queued);
     begin_wait(&locks, &a);
     assert_eq!(locks.request_insert(&b, INDEX, b"k"), Request::Queued);
@@ -457,12 +472,12 @@ fn of_two_who_keep_a_gap_closed_one_inserts_when_the_other_ends() {
 fn a_gap_that_closes_later_may_close_a_cycle() {
     let locks = LockManager::new();
     let (a, b, c, last) = (locks.owner(1), locks.owner(2), locks.owner(3), locks.owner(4));
-    locks.close_gap(&a, INDEX, b"a", Some(b"z"));
+    locks.lock_range(&a, INDEX, (b"a", Some(b"z")), Hold::Gap, 0);
     assert_eq!(ask(&locks, &b, b"row", X), Request::Granted);
     assert_eq!(locks.request_insert(&b, INDEX, b"k"), Request::Queued);
     begin_wait(&locks, &b);
     // Nobody asks `b` for the gap that `c` closes behind its request until `last` meets it.
-    locks.close_gap(&c, INDEX, b"a", Some(b"z"));
+    locks.lock_range(&c, INDEX, (b"a", Some(b"z")), Hold::Gap, 0);
     assert_eq!(ask(&locks, &c, b"row", X), Request::Queued);
     begin_wait(&locks, &c);
     assert_eq!(locks.request_insert(&last, INDEX, b"k"), Request::Queued);

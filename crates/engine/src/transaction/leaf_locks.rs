@@ -1,0 +1,230 @@
+//! Locking what a scan takes from a clustered leaf. Main type: [`LeafAsk`].
+//! Above READ COMMITTED the rows are locked by one range, however many they are, where nobody else has to do with them; otherwise and
+//! at READ COMMITTED, which gives rows back, row by row. See rules L8 and L10 in txn's README.
+
+use super::{Conflict, Transaction};
+use crate::read::{Direction, Filling, Gap, KeyRange, RowBatch, Scan, WaitPolicy};
+use crate::tables::Table;
+use btree::{LeafView, Taken};
+use engine_error::{EngineError, EngineResult};
+use entry::{Entry, EntryKind, parse_entry};
+use txn::locks::{Hold, LockMode};
+
+/// What a scan wants of the leaves of a clustered index.
+pub(super) struct LeafAsk<'a> {
+    pub(super) transaction: &'a Transaction,
+    pub(super) table: &'a Table,
+    pub(super) range: &'a KeyRange,
+    pub(super) direction: Direction,
+    pub(super) mode: LockMode,
+    pub(super) policy: WaitPolicy,
+    pub(super) rows_max: usize,
+}
+
+/// What was taken of a leaf.
+pub(super) struct LeafTaken {
+    /// Entries that are done with.
+    pub(super) taken: Taken,
+    /// The key of the next row, if another transaction has locked it; the request is queued. Errors: lock errors, at the next row.
+    pub(super) awaits: EngineResult<Option<Vec<u8>>>,
+}
+
+/// Entries of a leaf one after the other, as far as they went.
+#[derive(Default)]
+struct Walk {
+    taken: usize,
+    awaits: Option<Vec<u8>>,
+    /// Entries that nobody else has to do with and that no lock was asked for, each with the length of the batch before it.
+    unasked: Vec<(usize, usize)>,
+    /// A row was left out because it is locked.
+    skipped: bool,
+    /// What ended it.
+    failed: Option<EngineError>,
+}
+
+/// How a walk locks rows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// By one range, afterwards, but for those that others have to do with.
+    ByRange,
+    RowByRow,
+}
+
+impl LeafAsk<'_> {
+    /// Locks the next rows of a leaf, and adds them to a batch as far as it has room.
+    pub(super) fn lock(
+        &self,
+        leaf: &LeafView<'_>,
+        filling: &mut Filling<'_>,
+        batch: &mut RowBatch,
+        awaited: &mut Option<Vec<u8>>,
+    ) -> EngineResult<LeafTaken> {
+        if self.transaction.repeats_reads() {
+            let (rows, reached) = (batch.len(), awaited.clone());
+            let mut walk = self.walk(leaf, Manner::ByRange, filling, batch, awaited);
+            let has_room = filling.has_room(batch, self.rows_max);
+            if !walk.skipped && self.lock_range(leaf, &mut walk, has_room)? {
+                self.confirm(leaf, &mut walk, filling, batch)?;
+                return Ok(walk.end(leaf, filling.has_room(batch, self.rows_max)));
+            }
+            filling.truncate(batch, rows);
+            *awaited = reached;
+        }
+        let walk = self.walk(leaf, Manner::RowByRow, filling, batch, awaited);
+        let has_room = filling.has_room(batch, self.rows_max);
+        self.transaction.close_gap(self.table.clustered(), || self.passed_gap(leaf, &walk, has_room))?;
+        Ok(walk.end(leaf, has_room))
+    }
+
+    fn walk(
+        &self,
+        leaf: &LeafView<'_>,
+        manner: Manner,
+        filling: &mut Filling<'_>,
+        batch: &mut RowBatch,
+        awaited: &mut Option<Vec<u8>>,
+    ) -> Walk {
+        let mut walk = Walk::default();
+        // Rows before one that cannot be had stay locked.
+        walk.failed = self.go(&mut walk, leaf, manner, filling, batch, awaited).err();
+        walk
+    }
+
+    fn go(
+        &self,
+        walk: &mut Walk,
+        leaf: &LeafView<'_>,
+        manner: Manner,
+        filling: &mut Filling<'_>,
+        batch: &mut RowBatch,
+        awaited: &mut Option<Vec<u8>>,
+    ) -> EngineResult<()> {
+        let mut key = Vec::new();
+        // A lock takes longer than a look: a writer that waits for the leaf comes before the next.
+        while walk.taken < leaf.len()
+            && filling.has_room(batch, self.rows_max)
+            && (walk.taken == 0 || !leaf.is_wanted())
+        {
+            key.clear();
+            leaf.key_into(walk.taken, &mut key)?;
+            if Scan::is_before_awaited(awaited, self.direction, &key) {
+                walk.taken += 1;
+                continue;
+            }
+            let entry = parse_entry(EntryKind::Clustered, leaf.entry(walk.taken)?.1)?;
+            let is_free = manner == Manner::ByRange && self.is_free(&key, entry)?;
+            let conflict = match is_free {
+                true => {
+                    walk.unasked.push((walk.taken, batch.len()));
+                    Conflict::None
+                }
+                false => self.transaction.lock_for_read(
+                    self.table.clustered(),
+                    &key,
+                    entry,
+                    self.mode,
+                    self.policy,
+                )?,
+            };
+            match conflict {
+                Conflict::Wait => {
+                    walk.awaits = Some(key);
+                    break;
+                }
+                Conflict::None if !entry.deleted => {
+                    filling.push(batch, entry.stored_row(), |out| {
+                        out.extend_from_slice(&key);
+                        Ok(())
+                    })?;
+                }
+                Conflict::Skip if manner == Manner::ByRange => {
+                    walk.skipped = true;
+                    break;
+                }
+                Conflict::None | Conflict::Skip => {}
+            }
+            walk.taken += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether nobody else has written a row, and not ended, or asks for it.
+    fn is_free(&self, key: &[u8], entry: Entry<'_>) -> EngineResult<bool> {
+        let transaction = self.transaction;
+        if Some(entry.writer) != transaction.id() {
+            if transaction.engine.system.unfinished_writer(entry.writer)?.is_some() {
+                return Ok(false);
+            }
+            transaction.note_seen(entry.writer);
+            transaction.check_seen_by_strict_snapshot(entry.writer)?;
+        }
+        let index = self.table.clustered().id();
+        Ok(!transaction.engine.system.locks.others_ask(&transaction.owner(), index, key))
+    }
+
+    /// Closes the gaps that a walk has passed, and locks its rows. False if they are to be locked row by row.
+    fn lock_range(&self, leaf: &LeafView<'_>, walk: &mut Walk, has_room: bool) -> EngineResult<bool> {
+        let (index, owner) = (self.table.clustered(), self.transaction.owner());
+        let locks = &self.transaction.engine.system.locks;
+        let gap = self.passed_gap(leaf, walk, has_room)?;
+        let (mut from, mut to) = (gap.from.clone(), gap.to.clone());
+        if let Some(awaited) = &walk.awaits {
+            match self.direction {
+                Direction::Forward => to = Some(awaited.clone()),
+                Direction::Backward => from = [awaited, &[0][..]].concat(),
+            }
+        }
+        let rows = walk.unasked.len();
+        let hold = if rows == 0 { Hold::Gap } else { Hold::from(self.mode.strength) };
+        let is_whole = walk.awaits.is_none();
+        if !is_whole {
+            locks.lock_range(&owner, index.id(), (&gap.from, gap.to.as_deref()), Hold::Gap, 0);
+        }
+        Ok(locks.lock_range(&owner, index.id(), (&from, to.as_deref()), hold, rows as u64))
+    }
+
+    /// The range that a walk has seen; the gap behind the last row is passed by who asks for another.
+    fn passed_gap(&self, leaf: &LeafView<'_>, walk: &Walk, has_room: bool) -> EngineResult<Gap> {
+        let passed = match walk.awaits {
+            Some(_) => Taken::First(walk.taken + 1),
+            None => walk.taken(leaf, has_room),
+        };
+        Gap::seen(self.range, self.direction, leaf, passed)
+    }
+
+    /// Looks whether another came before the range; there the walk ends, and goes on row by row.
+    fn confirm(
+        &self,
+        leaf: &LeafView<'_>,
+        walk: &mut Walk,
+        filling: &mut Filling<'_>,
+        batch: &mut RowBatch,
+    ) -> EngineResult<()> {
+        let (index, owner) = (self.table.clustered().id(), self.transaction.owner());
+        let locks = &self.transaction.engine.system.locks;
+        let mut key = Vec::new();
+        for (at, rows) in &walk.unasked {
+            key.clear();
+            leaf.key_into(*at, &mut key)?;
+            if !locks.confirm_row(&owner, index, &key, self.mode) {
+                // What it may have queued for lies behind.
+                locks.abandon(&owner);
+                filling.truncate(batch, *rows);
+                (walk.taken, walk.awaits, walk.failed) = (*at, None, None);
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Walk {
+    fn taken(&self, leaf: &LeafView<'_>, has_room: bool) -> Taken {
+        let is_all = self.taken == leaf.len() && has_room;
+        if is_all { Taken::All } else { Taken::First(self.taken) }
+    }
+
+    fn end(self, leaf: &LeafView<'_>, has_room: bool) -> LeafTaken {
+        LeafTaken { taken: self.taken(leaf, has_room), awaits: self.failed.map_or(Ok(self.awaits), Err) }
+    }
+}
