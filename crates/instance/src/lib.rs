@@ -41,7 +41,7 @@ pub use login_attempt::LoginAttempt;
 pub use options::VERSION;
 pub use plan_cache::{PlanCache, RecentPlans, Shape};
 pub use plan_settings::READ_BY_PLANNING;
-pub use planned::{Planned, StatementTraits, table_name};
+pub use planned::{Planned, SourceReads, StatementTraits, table_name};
 pub use prepared_memory::{PreparedCharge, PreparedMemory, STATEMENT_SHARE_BYTES};
 pub use privileges::GrantCheck;
 pub use registry::{Command, Description, Registry, SessionShared, lock_limit, lock_owner};

@@ -1,16 +1,28 @@
 //! Statements as the session runs them: what it must know of one before it runs, and a plan that is kept for further
-//! executions. Main types: [`StatementTraits`], [`Planned`].
+//! executions. Main types: [`StatementTraits`], [`SourceReads`], [`Planned`].
 
 use crate::growth::GrowthWatch;
 use crate::instance::Instance;
 use crate::read_watch::ReadWatch;
 use catalog::{LockKey, SeenCell, TableLock, TableLocks};
 use dictionary::TableName;
+use engine::Isolation;
 use errors::{SqlResult, sql_error};
 use exec::Prepared;
-use parser::ast::{ExplainTarget, ObjectName, Query, SetItem, Show, Statement};
+use parser::ast::{ExplainTarget, InsertSource, ObjectName, Query, SetItem, Show, Statement, TableReference};
 use std::time::Duration;
 use variables::status::StatusId;
+
+/// How a statement reads tables that it neither changes nor names in a locking clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SourceReads {
+    /// From the snapshot.
+    Consistent,
+    /// The newest rows, locked for reading; at READ COMMITTED and below from the snapshot.
+    LockedIfRepeatable,
+    /// The newest rows, locked for reading.
+    Locked,
+}
 
 /// What the session must know of a statement before it runs.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +37,8 @@ pub struct StatementTraits {
     pub execution_time_max: Option<Duration>,
     /// It changes rows.
     pub changes_rows: bool,
+    /// How it reads its sources.
+    pub sources: SourceReads,
     /// MAX_UPDATES_PER_HOUR counts it.
     pub counts_as_update: bool,
     /// An account whose password has expired may run it: it does nothing but change passwords.
@@ -46,12 +60,45 @@ impl StatementTraits {
                 statement,
                 Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Load(_)
             ),
+            sources: SourceReads::of(statement),
             counts_as_update: crate::commands::counts_as_update(statement),
             changes_password: match statement {
                 Statement::AlterUser(_) => true,
                 Statement::Set(items) => items.iter().all(|item| matches!(item, SetItem::Password(_))),
                 _ => false,
             },
+        }
+    }
+}
+
+impl SourceReads {
+    /// What InnoDB does: what is read for a change, or into a variable, is what is there when that happens.
+    fn of(statement: &Statement) -> SourceReads {
+        let is_one_table = |tables: &[TableReference]| matches!(tables, [TableReference::Table(_)]);
+        match statement {
+            Statement::Insert(insert) => match insert.source {
+                InsertSource::Query(_) => SourceReads::LockedIfRepeatable,
+                InsertSource::Values(_) => SourceReads::Locked,
+            },
+            Statement::Update(update) if is_one_table(&update.tables) => SourceReads::LockedIfRepeatable,
+            Statement::CreateTable(_) => SourceReads::LockedIfRepeatable,
+            Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Load(_)
+            | Statement::Set(_)
+            | Statement::Do(_) => SourceReads::Locked,
+            _ => SourceReads::Consistent,
+        }
+    }
+
+    /// Whether sources are locked at an isolation level.
+    pub fn lock_at(self, isolation: Isolation) -> bool {
+        match self {
+            SourceReads::Consistent => false,
+            SourceReads::LockedIfRepeatable => {
+                matches!(isolation, Isolation::RepeatableRead | Isolation::Serializable)
+            }
+            SourceReads::Locked => true,
         }
     }
 }

@@ -12,7 +12,7 @@ use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
 use exec::{ExecutionSettings, StatementContext, StatementOutcome};
 use expression::{SqlMode, StatementFacts, StatementTime, TypedValue};
-use instance::{Planned, StatementTraits};
+use instance::{Planned, SourceReads, StatementTraits};
 use parser::ast::{self, Expression, Literal, ObjectName, QueryBody, Statement};
 use std::sync::Arc;
 use sysviews::{Overlay, plain_query, schema_exists};
@@ -106,6 +106,7 @@ impl Session {
         let mut locks = self.locks_needed(statement);
         let (mut seen, fingerprint) = (Vec::new(), self.settings().fingerprint);
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
+            let reads_lock = reads_lock || session.locks_sources(traits.sources);
             // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
             let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
             if kept.is_some() {
@@ -172,6 +173,7 @@ impl Session {
         }
         let mut kept = KeptRun::Done;
         let run = |session: &mut Session, reads_lock| {
+            let reads_lock = reads_lock || session.locks_sources(traits.sources);
             if !planned.locks.are_current() || !planned.prepared.fits(today, parameters) {
                 kept = KeptRun::Outdated;
             } else if planned.reads.is_wary() {
@@ -293,6 +295,12 @@ impl Session {
         self.end_statement(false)
     }
 
+    /// Whether the present transaction locks what a statement only reads.
+    fn locks_sources(&self, sources: SourceReads) -> bool {
+        let isolation = self.transaction.current.as_deref().map(engine::Transaction::isolation);
+        isolation.is_some_and(|isolation| sources.lock_at(isolation))
+    }
+
     /// Calls `run` with a context over this session. The transaction must have been begun.
     pub(crate) fn with_context<T>(
         &mut self,
@@ -361,7 +369,7 @@ impl Session {
         }
     }
 
-    /// The value of an expression without tables: SET, KILL, LIMIT of SHOW.
+    /// The value of an expression: SET, KILL, LIMIT of SHOW.
     pub(crate) fn evaluate(&mut self, expression: &Expression) -> SqlResult<TypedValue> {
         if let Some(value) = self.literal_value(expression) {
             return Ok(value);
@@ -375,7 +383,7 @@ impl Session {
             ..ast::Select::default()
         };
         let statement = Statement::Query(Box::new(plain_query(QueryBody::Select(Box::new(select)))));
-        let (types, mut rows) = self.collect(&statement, None)?;
+        let (types, mut rows) = self.collect(&statement, None, SourceReads::Locked)?;
         let value = rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         let column_type = types.into_iter().next().map_or_else(ColumnType::null, |column| column.column_type);
         Ok(TypedValue { value, column_type })
@@ -386,11 +394,13 @@ impl Session {
         &mut self,
         statement: &Statement,
         overlay: Option<Overlay>,
+        sources: SourceReads,
     ) -> SqlResult<(Vec<wire::result::ResultColumn>, Vec<Vec<Value>>)> {
         let mut collector = Collector::default();
         let locks = self.locks_needed(statement);
         let parameters = Arc::clone(&self.parameters);
         self.run_in_transaction(&locks, false, |session, reads_lock| {
+            let reads_lock = reads_lock || session.locks_sources(sources);
             session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
                 planning::execute(statement, context, &mut collector)

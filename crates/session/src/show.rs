@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 use errors::{SqlResult, sql_error};
-use instance::StatementSettings;
+use instance::{SourceReads, StatementSettings};
 use parser::ast::{Limit, ObjectName, Show, ShowFilter};
 use sysviews::{Listing, Showing, overlay_query};
 use values::Value;
@@ -99,7 +99,9 @@ fn send_listing(
             listing.keep_like(&session.connection_collation().charset().to_string_lossy(pattern));
         }
         ShowFilter::Where(condition) => {
-            listing.rows = session.collect(&overlay_query(condition), Some(listing.overlay()))?.1;
+            listing.rows = session
+                .collect(&overlay_query(condition), Some(listing.overlay()), SourceReads::Consistent)?
+                .1;
         }
     }
     session.state.numbers.found_rows = listing.rows.len() as u64;

@@ -9,7 +9,7 @@ use crate::spill::Held;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::{Aggregate, Node};
-use plan::{OuterKey, SubqueryGroups};
+use plan::{OuterKey, PlanKind, SubqueryGroups};
 use std::collections::HashMap;
 use std::rc::Rc;
 use values::{RowRef, Value};
@@ -77,8 +77,9 @@ fn groups_of(run: &mut Run<'_, '_>, id: usize, groups: &SubqueryGroups) -> SqlRe
         }
         KeptGroups::Runs(_) => {}
     }
-    // Only rows that are asked for may be locked, and routines may change what is not read yet.
-    let may = !run.statement.settings.reads_lock && !run.plan.calls_routines;
+    // A query locks only rows that are asked for (a change would come to nearly all), and routines may change what is not read yet.
+    let is_query = matches!(run.plan.kind, PlanKind::Query(..) | PlanKind::Do(_));
+    let may = !(is_query && run.statement.settings.reads_lock) && !run.plan.calls_routines;
     let made = if may { kept_groups(run, groups)? } else { None };
     let (state, found) = match made {
         Some(kept) => {

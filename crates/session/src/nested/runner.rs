@@ -11,7 +11,7 @@ use catalog::TableLocks;
 use errors::{Diagnostics, SqlResult, sql_error};
 use exec::{Effects, ExecutionSettings, Prepared, StatementOutcome};
 use expression::{Routine, SessionView, TypedValue};
-use instance::{Planned, StatementTraits};
+use instance::{Planned, SourceReads, StatementTraits};
 use std::sync::Arc;
 use values::Value;
 use variables::id;
@@ -127,7 +127,7 @@ impl Runner<'_> {
     ) -> SqlResult<StatementOutcome> {
         if let Some(planned) = statement.plan().filter(|planned| self.is_current(planned, parameters)) {
             self.check_tables(&planned.locks)?;
-            return self.with_context(&planned.locks, parameters, |context| {
+            return self.with_context(&planned.locks, traits.sources, parameters, |context| {
                 exec::execute_prepared(&planned.prepared, context, rows)
             });
         }
@@ -136,7 +136,7 @@ impl Runner<'_> {
         self.check_tables(&locks)?;
         let seen = self.parts.instance.see(&locks);
         let mut prepared = None;
-        let outcome = self.with_context(&locks, parameters, |context| {
+        let outcome = self.with_context(&locks, traits.sources, parameters, |context| {
             let made = prepare(&statement.statement, ParameterTyping::FromValues, context, true)?;
             let outcome = exec::execute_prepared(&made, context, rows);
             prepared = Some(made);
@@ -175,11 +175,14 @@ impl Runner<'_> {
     fn with_context<T>(
         &mut self,
         tables: &TableLocks,
+        sources: SourceReads,
         parameters: &[TypedValue],
         run: impl FnOnce(&mut exec::StatementContext<'_>) -> SqlResult<T>,
     ) -> SqlResult<T> {
         let program = self.parts.frame;
-        let frame = Frame { tables, settings: program.settings.clone(), ..*program };
+        let mut settings = program.settings.clone();
+        settings.reads_lock |= sources.lock_at(self.parts.transaction.isolation());
+        let frame = Frame { tables, settings, ..*program };
         let execution = Execution { parameters, long_parameters: None, hints: &[], overlay: None };
         self.parts.within(&frame).with_context(execution, &mut self.diagnostics, run)
     }
