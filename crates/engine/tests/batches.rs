@@ -37,8 +37,11 @@ fn long_rows_make_short_batches() {
         modes.into_iter().flat_map(|mode| [(mode, Direction::Forward), (mode, Direction::Backward)])
     {
         for index in 0..t.indexes().len() {
-            // The snapshot does not see the change, so its entries are decided by their rows.
-            let transaction = if mode == ReadMode::Consistent { &old } else { &begin(&engine) };
+            // The snapshot does not see the change, so its entries are decided by their rows. Above READ COMMITTED rows are not
+            // locked one by one.
+            let committed =
+                TransactionOptions { isolation: Isolation::ReadCommitted, ..TransactionOptions::default() };
+            let transaction = if mode == ReadMode::Consistent { &old } else { &engine.begin(committed) };
             let options = ScanOptions { index, mode, direction, ..ScanOptions::default() };
             let mut scan = transaction.scan(&t, options).unwrap();
             let (mut batch, mut ids) = (RowBatch::new(), Vec::new());

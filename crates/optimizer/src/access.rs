@@ -79,6 +79,7 @@ impl Optimizer<'_> {
             return virtual_candidates(self.block, number, conditions, placed);
         };
         let (table, forces) = (table.clone(), bound.limits.forces);
+        let is_locked = bound.key_slot.is_none() && matches!(bound.lock, RowLock::Exclusive(_));
         let statistics = self.statistics(&table);
         let needs_row = needs_row(self.block, number);
         let rules = self.context.rules();
@@ -99,7 +100,10 @@ impl Optimizer<'_> {
                 continue;
             }
             for ranges in range_alternatives(definition, &said) {
-                found.push(self.range_candidate(&table, &statistics, index, ranges, covering));
+                let mut candidate = self.range_candidate(&table, &statistics, index, ranges, covering);
+                // Rows are locked all the same, but what MySQL locks behind the range depends on it.
+                candidate.path.covering |= is_locked && index != 0 && self.is_covered(number, &table, index);
+                found.push(candidate);
             }
         }
         if rules.has(Rule::IndexMerge) && rules.has(Rule::IndexRanges) {

@@ -141,8 +141,8 @@ pub fn whole_table(block: &Block, number: usize) -> TableAccess {
     }
 }
 
-/// Whether the row will be changed or locked, so that index-only reads do not do.
+/// Whether the row will be changed, or locked for writing, so that index-only reads do not do.
 fn needs_row(block: &Block, number: usize) -> bool {
     let bound = &block.tables[number];
-    bound.key_slot.is_some() || bound.lock != RowLock::None
+    bound.key_slot.is_some() || !matches!(bound.lock, RowLock::None | RowLock::Shared(_))
 }

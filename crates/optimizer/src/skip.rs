@@ -13,7 +13,7 @@ use charset::CollationId;
 use engine::Table;
 use expression::{Expression, ExpressionKind, TypeClass};
 use plan::Rule;
-use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node};
+use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node, RowLock};
 
 /// One row for each combination of values that the query reads, if that is all it asks for and there are few. Their line of
 /// EXPLAIN, if somebody explains, and their number come with them.
@@ -23,7 +23,9 @@ pub fn skipping_rows(
 ) -> Option<(Node, Option<ExplainRow>, f64)> {
     let Some(JoinTree::Table(0)) = select.tree else { return None };
     let may = optimizer.context.rules().has(Rule::SkipScan);
-    if !may || !asks_for_values(optimizer.block, select) || needs_row(optimizer.block, 0) {
+    // Rows that are skipped would not be locked.
+    let locks = optimizer.block.tables[0].lock != RowLock::None;
+    if !may || locks || !asks_for_values(optimizer.block, select) || needs_row(optimizer.block, 0) {
         return None;
     }
     let (ends, elsewhere) = ends_beside(optimizer, select);

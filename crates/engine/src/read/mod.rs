@@ -15,7 +15,7 @@ pub(crate) use filling::Filling;
 pub(crate) use gap::Gap;
 pub use reader::Reader;
 pub(crate) use row::View;
-pub(crate) use scan::Candidate;
+pub(crate) use scan::{Candidate, SeenEntries};
 pub use scan::{Direction, KEY_BYTES_MAX, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
 pub(crate) use visit::VisitRow;
 

@@ -2,6 +2,7 @@
 //! [`RowBatch`]. A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller
 //! may change rows of the same table while it runs.
 
+use super::Gap;
 use crate::tables::Table;
 use btree::{Cursor, CursorRange};
 use engine_error::{EngineError, EngineResult};
@@ -67,7 +68,7 @@ pub struct ScanOptions {
     /// True: rows come in the layout of the index ([`crate::Index::row_layout`]) without a visit to the clustered index
     /// where visibility allows. False: rows come in the layout of the table. No difference for index 0.
     pub covering: bool,
-    /// A locking read locks the row behind a range of a secondary index too.
+    /// A locking read locks the row, or the entry, behind a range of a secondary index too.
     pub locks_row_beyond: bool,
     /// Columns of the table that the caller looks at: of others, rows may have a reference in the place of a long value.
     pub columns: ColumnSet,
@@ -78,6 +79,8 @@ pub struct ScanOptions {
 pub struct RowBatch {
     bytes: Vec<u8>,
     rows: Vec<RowPlace>,
+    /// Keys of the entries that are locked instead of the rows, empty for a row that is locked itself; none at all if all are.
+    entries: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -107,6 +110,8 @@ pub struct Scan {
     pub(crate) pending: std::vec::IntoIter<Candidate>,
     /// The clustered key whose lock was waited for, if the scan goes on there.
     pub(crate) awaited: Option<Vec<u8>>,
+    /// What the last secondary leaf had.
+    pub(crate) seen: SeenEntries,
     /// What lies behind the range has been looked at.
     is_beyond: bool,
     /// An entry was found whose row turned out to be no row of the range: the next look closes gaps, whatever it finds.
@@ -126,6 +131,7 @@ impl Scan {
             cursor,
             pending: Vec::new().into_iter(),
             awaited: None,
+            seen: SeenEntries::default(),
             is_beyond: false,
             was_mistaken: false,
         }
@@ -148,7 +154,7 @@ impl Scan {
                 return None;
             }
             (Direction::Forward, _, Bound::Included(upper) | Bound::Excluded(upper))
-                if self.options.locks_row_beyond && self.options.index != 0 =>
+                if self.options.index != 0 =>
             {
                 KeyRange { lower: KeyRange::at_or_after(upper), upper: Bound::Unbounded }
             }
@@ -179,6 +185,15 @@ impl Scan {
         }
         is_before
     }
+}
+
+/// What a scan has found of a secondary leaf and not locked yet.
+#[derive(Debug, Default)]
+pub(crate) struct SeenEntries {
+    /// The keys that were closed to inserts with it; None for the only row of a unique key.
+    pub(crate) gap: Option<Gap>,
+    /// An entry had no row, or its row was left out.
+    pub(crate) has_others: bool,
 }
 
 /// A secondary entry copied out of its leaf.
@@ -315,6 +330,16 @@ impl RowBatch {
         &self.bytes[start as usize..end as usize]
     }
 
+    /// The key of the entry that a locking read of a covering index has locked instead of that row, at READ COMMITTED.
+    pub fn entry_key(&self, at: usize) -> Option<&[u8]> {
+        self.entries.get(at).map(Vec::as_slice).filter(|key| !key.is_empty())
+    }
+
+    /// Notes the entry that is locked instead of the row that was pushed last, or none.
+    pub(crate) fn note_entry(&mut self, key: Vec<u8>) {
+        self.entries.push(key);
+    }
+
     /// Puts what `write` appends in the place of a row.
     pub(crate) fn replace_row<R>(
         &mut self,
@@ -330,10 +355,14 @@ impl RowBatch {
     /// Takes a row out.
     pub(crate) fn remove(&mut self, at: usize) {
         self.rows.remove(at);
+        if at < self.entries.len() {
+            self.entries.remove(at);
+        }
     }
 
     /// Takes out all rows but the first.
     pub(crate) fn truncate(&mut self, rows: usize) {
+        self.entries.truncate(rows);
         if let Some(place) = self.rows.get(rows) {
             self.bytes.truncate(place.key.0 as usize);
             self.rows.truncate(rows);
@@ -344,6 +373,7 @@ impl RowBatch {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.rows.clear();
+        self.entries.clear();
     }
 
     /// Bytes of all keys and rows.

@@ -179,6 +179,14 @@ impl Transaction {
         }
     }
 
+    /// As [`Transaction::unlock_row`], for an entry that was locked instead of its row ([`crate::RowBatch::entry_key`]).
+    pub fn unlock_entry(&self, table: &Arc<Table>, index: usize, key: &[u8]) {
+        if let (Some(owner), Ok(index)) = (self.owner.get(), table.index(index)) {
+            let mark = self.statement_locks.load(std::sync::atomic::Ordering::Relaxed);
+            self.engine.system.locks.unlock(owner, index.id(), key, mark);
+        }
+    }
+
     /// Gives back the lock of a row that a locking read returned and that the statement does not want after all (READ
     /// COMMITTED). Does nothing if the row was locked or written before that statement.
     pub fn unlock_row(&self, table: &Arc<Table>, key: &[u8]) {

@@ -1,24 +1,71 @@
-//! Locking what a scan takes from a clustered leaf. Main type: [`LeafAsk`].
+//! Locking what a scan takes from a leaf: rows of a clustered one, entries of a secondary one. Main type: [`LeafAsk`].
 //! Above READ COMMITTED the rows are locked by one range, however many they are, where nobody else has to do with them; otherwise and
 //! at READ COMMITTED, which gives rows back, row by row. See rules L8 and L10 in txn's README.
 
 use super::{Conflict, Transaction};
-use crate::read::{Direction, Filling, Gap, KeyRange, RowBatch, Scan, WaitPolicy};
-use crate::tables::Table;
+use crate::read::{Candidate, Direction, Filling, Gap, KeyRange, RowBatch, Scan, WaitPolicy};
+use crate::tables::Index;
 use btree::{LeafView, Taken};
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, parse_entry};
 use txn::locks::{Hold, LockMode};
 
-/// What a scan wants of the leaves of a clustered index.
+/// What a scan wants of the leaves of an index.
 pub(super) struct LeafAsk<'a> {
     pub(super) transaction: &'a Transaction,
-    pub(super) table: &'a Table,
+    pub(super) index: &'a Index,
+    pub(super) kind: EntryKind,
     pub(super) range: &'a KeyRange,
+    /// The range has one row at most: where it is found no gap is closed.
+    pub(super) is_single: bool,
     pub(super) direction: Direction,
     pub(super) mode: LockMode,
     pub(super) policy: WaitPolicy,
     pub(super) rows_max: usize,
+}
+
+/// Where what is taken of a leaf goes.
+pub(super) enum Taker<'a, 'f> {
+    /// Rows of a clustered leaf.
+    Rows(&'a mut Filling<'f>, &'a mut RowBatch),
+    /// Entries of a secondary leaf, with their rows.
+    Entries(&'a mut Vec<Candidate>),
+}
+
+impl Taker<'_, '_> {
+    fn has_room(&self, rows_max: usize) -> bool {
+        match self {
+            Taker::Rows(filling, batch) => filling.has_room(batch, rows_max),
+            Taker::Entries(entries) => entries.len() < rows_max,
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Taker::Rows(_, batch) => batch.len(),
+            Taker::Entries(entries) => entries.len(),
+        }
+    }
+
+    fn take(&mut self, key: &[u8], entry: Entry<'_>) -> EngineResult<()> {
+        match self {
+            Taker::Rows(filling, batch) => filling.push(batch, entry.stored_row(), |out| {
+                out.extend_from_slice(key);
+                Ok(())
+            }),
+            Taker::Entries(entries) => {
+                entries.push(Candidate { key: key.to_vec(), row: Some(entry.row.to_vec()) });
+                Ok(())
+            }
+        }
+    }
+
+    fn truncate(&mut self, rows: usize) {
+        match self {
+            Taker::Rows(filling, batch) => filling.truncate(batch, rows),
+            Taker::Entries(entries) => entries.truncate(rows),
+        }
+    }
 }
 
 /// What was taken of a leaf.
@@ -36,6 +83,8 @@ struct Walk {
     awaits: Option<Vec<u8>>,
     /// Entries that nobody else has to do with and that no lock was asked for, each with the length of the batch before it.
     unasked: Vec<(usize, usize)>,
+    /// A row was found, locked by another or not.
+    has_found: bool,
     /// A row was left out because it is locked.
     skipped: bool,
     /// What ended it.
@@ -55,24 +104,25 @@ impl LeafAsk<'_> {
     pub(super) fn lock(
         &self,
         leaf: &LeafView<'_>,
-        filling: &mut Filling<'_>,
-        batch: &mut RowBatch,
+        taker: &mut Taker<'_, '_>,
         awaited: &mut Option<Vec<u8>>,
     ) -> EngineResult<LeafTaken> {
         if self.transaction.repeats_reads() {
-            let (rows, reached) = (batch.len(), awaited.clone());
-            let mut walk = self.walk(leaf, Manner::ByRange, filling, batch, awaited);
-            let has_room = filling.has_room(batch, self.rows_max);
+            let (rows, reached) = (taker.len(), awaited.clone());
+            let mut walk = self.walk(leaf, Manner::ByRange, taker, awaited);
+            let has_room = taker.has_room(self.rows_max);
             if !walk.skipped && self.lock_range(leaf, &mut walk, has_room)? {
-                self.confirm(leaf, &mut walk, filling, batch)?;
-                return Ok(walk.end(leaf, filling.has_room(batch, self.rows_max)));
+                self.confirm(leaf, &mut walk, taker)?;
+                return Ok(walk.end(leaf, taker.has_room(self.rows_max)));
             }
-            filling.truncate(batch, rows);
+            taker.truncate(rows);
             *awaited = reached;
         }
-        let walk = self.walk(leaf, Manner::RowByRow, filling, batch, awaited);
-        let has_room = filling.has_room(batch, self.rows_max);
-        self.transaction.close_gap(self.table.clustered(), || self.passed_gap(leaf, &walk, has_room))?;
+        let walk = self.walk(leaf, Manner::RowByRow, taker, awaited);
+        let has_room = taker.has_room(self.rows_max);
+        if !(self.is_single && walk.has_found) {
+            self.transaction.close_gap(self.index, || self.passed_gap(leaf, &walk, has_room))?;
+        }
         Ok(walk.end(leaf, has_room))
     }
 
@@ -80,13 +130,12 @@ impl LeafAsk<'_> {
         &self,
         leaf: &LeafView<'_>,
         manner: Manner,
-        filling: &mut Filling<'_>,
-        batch: &mut RowBatch,
+        taker: &mut Taker<'_, '_>,
         awaited: &mut Option<Vec<u8>>,
     ) -> Walk {
         let mut walk = Walk::default();
         // Rows before one that cannot be had stay locked.
-        walk.failed = self.go(&mut walk, leaf, manner, filling, batch, awaited).err();
+        walk.failed = self.go(&mut walk, leaf, manner, taker, awaited).err();
         walk
     }
 
@@ -95,14 +144,13 @@ impl LeafAsk<'_> {
         walk: &mut Walk,
         leaf: &LeafView<'_>,
         manner: Manner,
-        filling: &mut Filling<'_>,
-        batch: &mut RowBatch,
+        taker: &mut Taker<'_, '_>,
         awaited: &mut Option<Vec<u8>>,
     ) -> EngineResult<()> {
         let mut key = Vec::new();
         // A lock takes longer than a look: a writer that waits for the leaf comes before the next.
         while walk.taken < leaf.len()
-            && filling.has_room(batch, self.rows_max)
+            && taker.has_room(self.rows_max)
             && (walk.taken == 0 || !leaf.is_wanted())
         {
             key.clear();
@@ -111,32 +159,22 @@ impl LeafAsk<'_> {
                 walk.taken += 1;
                 continue;
             }
-            let entry = parse_entry(EntryKind::Clustered, leaf.entry(walk.taken)?.1)?;
+            let entry = parse_entry(self.kind, leaf.entry(walk.taken)?.1)?;
             let is_free = manner == Manner::ByRange && self.is_free(&key, entry)?;
             let conflict = match is_free {
                 true => {
-                    walk.unasked.push((walk.taken, batch.len()));
+                    walk.unasked.push((walk.taken, taker.len()));
                     Conflict::None
                 }
-                false => self.transaction.lock_for_read(
-                    self.table.clustered(),
-                    &key,
-                    entry,
-                    self.mode,
-                    self.policy,
-                )?,
+                false => self.transaction.lock_for_read(self.index, &key, entry, self.mode, self.policy)?,
             };
+            walk.has_found |= !entry.deleted || conflict != Conflict::None;
             match conflict {
                 Conflict::Wait => {
                     walk.awaits = Some(key);
                     break;
                 }
-                Conflict::None if !entry.deleted => {
-                    filling.push(batch, entry.stored_row(), |out| {
-                        out.extend_from_slice(&key);
-                        Ok(())
-                    })?;
-                }
+                Conflict::None if !entry.deleted => taker.take(&key, entry)?,
                 Conflict::Skip if manner == Manner::ByRange => {
                     walk.skipped = true;
                     break;
@@ -158,14 +196,17 @@ impl LeafAsk<'_> {
             transaction.note_seen(entry.writer);
             transaction.check_seen_by_strict_snapshot(entry.writer)?;
         }
-        let index = self.table.clustered().id();
+        let index = self.index.id();
         Ok(!transaction.engine.system.locks.others_ask(&transaction.owner(), index, key))
     }
 
     /// Closes the gaps that a walk has passed, and locks its rows. False if they are to be locked row by row.
     fn lock_range(&self, leaf: &LeafView<'_>, walk: &mut Walk, has_room: bool) -> EngineResult<bool> {
-        let (index, owner) = (self.table.clustered(), self.transaction.owner());
+        let (index, owner) = (self.index.id(), self.transaction.owner());
         let locks = &self.transaction.engine.system.locks;
+        if self.is_single && walk.has_found {
+            return self.lock_single(leaf, walk);
+        }
         let gap = self.passed_gap(leaf, walk, has_room)?;
         let (mut from, mut to) = (gap.from.clone(), gap.to.clone());
         if let Some(awaited) = &walk.awaits {
@@ -178,9 +219,25 @@ impl LeafAsk<'_> {
         let hold = if rows == 0 { Hold::Gap } else { Hold::from(self.mode.strength) };
         let is_whole = walk.awaits.is_none();
         if !is_whole {
-            locks.lock_range(&owner, index.id(), (&gap.from, gap.to.as_deref()), Hold::Gap, 0);
+            locks.lock_range(&owner, index, (&gap.from, gap.to.as_deref()), Hold::Gap, 0);
         }
-        Ok(locks.lock_range(&owner, index.id(), (&from, to.as_deref()), hold, rows as u64))
+        Ok(locks.lock_range(&owner, index, (&from, to.as_deref()), hold, rows as u64))
+    }
+
+    /// Locks the only row of a range, and no gap.
+    fn lock_single(&self, leaf: &LeafView<'_>, walk: &Walk) -> EngineResult<bool> {
+        let (index, owner) = (self.index.id(), self.transaction.owner());
+        let mut key = Vec::new();
+        for (at, _) in &walk.unasked {
+            key.clear();
+            leaf.key_into(*at, &mut key)?;
+            let behind = [&key, &[0][..]].concat();
+            let (locks, hold) = (&self.transaction.engine.system.locks, Hold::from(self.mode.strength));
+            if !locks.lock_range(&owner, index, (&key, Some(&behind)), hold, 1) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The range that a walk has seen; the gap behind the last row is passed by who asks for another.
@@ -193,14 +250,8 @@ impl LeafAsk<'_> {
     }
 
     /// Looks whether another came before the range; there the walk ends, and goes on row by row.
-    fn confirm(
-        &self,
-        leaf: &LeafView<'_>,
-        walk: &mut Walk,
-        filling: &mut Filling<'_>,
-        batch: &mut RowBatch,
-    ) -> EngineResult<()> {
-        let (index, owner) = (self.table.clustered().id(), self.transaction.owner());
+    fn confirm(&self, leaf: &LeafView<'_>, walk: &mut Walk, taker: &mut Taker<'_, '_>) -> EngineResult<()> {
+        let (index, owner) = (self.index.id(), self.transaction.owner());
         let locks = &self.transaction.engine.system.locks;
         let mut key = Vec::new();
         for (at, rows) in &walk.unasked {
@@ -209,7 +260,7 @@ impl LeafAsk<'_> {
             if !locks.confirm_row(&owner, index, &key, self.mode) {
                 // What it may have queued for lies behind.
                 locks.abandon(&owner);
-                filling.truncate(batch, *rows);
+                taker.truncate(*rows);
                 (walk.taken, walk.awaits, walk.failed) = (*at, None, None);
                 break;
             }

@@ -124,6 +124,15 @@ impl Transaction {
         }
     }
 
+    /// Sees to it that nobody else has an entry locked that is to be changed; its row is locked. Called under the leaf's exclusive latch.
+    pub(crate) fn lock_entry_for_write(&self, index: IndexId, key: &[u8]) -> EngineResult<Conflict> {
+        if !self.engine.system.locks.others_lock(&self.owner(), index, key) {
+            return Ok(Conflict::None);
+        }
+        let asked = self.request_lock(index, key, LockMode::EXCLUSIVE_RECORD, None, WaitPolicy::Wait)?;
+        Ok(asked.unwrap_or(Conflict::None))
+    }
+
     /// Keeps others from inserting where a locking read has looked, to this transaction's end; not at READ COMMITTED and below. Called
     /// under the latch of the leaf.
     pub(crate) fn close_gap(

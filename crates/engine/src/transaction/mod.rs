@@ -5,6 +5,7 @@
 
 mod auto_increment;
 mod end;
+mod entry_locks;
 mod get;
 mod leaf_locks;
 mod locking;

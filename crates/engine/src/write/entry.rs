@@ -87,6 +87,10 @@ impl Transaction {
             if change.clustered && self.lock_for_write(index, change.key, current)? == Conflict::Wait {
                 return Ok(Conflict::Wait);
             }
+            let is_entry = !change.clustered && current.is_some_and(|entry| !entry.deleted);
+            if is_entry && self.lock_entry_for_write(index, change.key)? == Conflict::Wait {
+                return Ok(Conflict::Wait);
+            }
             let action = decide(current)?;
             if matches!(action, Action::Leave) {
                 return Ok(Conflict::None);

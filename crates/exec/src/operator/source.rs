@@ -8,10 +8,12 @@ use crate::batch::{BATCH_ROWS_MAX, RowBatch, long_bytes};
 use crate::run::{Run, engine_error};
 use crate::silent::is_silent;
 use crate::spill::{LongHeld, RowCursor, RowStore};
+use engine::{EngineResult, ReadMode, ScanOptions, Table};
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::physical::{DerivedAccess, TableAccess};
 use std::rc::Rc;
+use std::sync::Arc;
 use values::{RowRef, Value};
 
 /// No rows.
@@ -215,6 +217,24 @@ impl Operator for Derived<'_> {
     }
 }
 
+/// Locks the rows of a table, or their entries in its shortest index, and counts them.
+fn locked_count(run: &Run<'_, '_>, table: &Arc<Table>, mode: ReadMode) -> EngineResult<u64> {
+    let stored_bytes = |number: &usize| {
+        let columns = table.indexes()[*number].key_columns().iter();
+        columns
+            .map(|column| u64::from(table.definition().columns[*column].column_type.row_bytes()))
+            .sum::<u64>()
+    };
+    let index = (1..table.indexes().len()).min_by_key(stored_bytes).unwrap_or(0);
+    let options = ScanOptions { index, mode, covering: true, ..ScanOptions::default() };
+    let transaction = run.statement.transaction;
+    let (mut scan, mut batch, mut count) = (transaction.scan(table, options)?, engine::RowBatch::new(), 0);
+    while scan.next_batch(transaction, &mut batch, BATCH_ROWS_MAX)? {
+        count += batch.len() as u64;
+    }
+    Ok(count)
+}
+
 /// The number of rows of a table.
 pub struct Count<'p> {
     access: &'p TableAccess,
@@ -235,11 +255,11 @@ impl Operator for Count<'_> {
         }
         run.check_killed()?;
         let table = &self.access.table;
-        let count = run
-            .statement
-            .transaction
-            .count(table, 0, &engine::KeyRange::all())
-            .map_err(|error| engine_error(error, table))?;
+        let count = match run.read_mode(self.access.lock) {
+            ReadMode::Consistent => run.statement.transaction.count(table, 0, &engine::KeyRange::all()),
+            mode => locked_count(run, table, mode),
+        };
+        let count = count.map_err(|error| engine_error(error, table))?;
         batch.push(RowRef::Values(&[Value::Int(i64::try_from(count).unwrap_or(i64::MAX))]));
         Ok(true)
     }

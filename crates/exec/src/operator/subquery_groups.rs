@@ -79,7 +79,8 @@ fn groups_of(run: &mut Run<'_, '_>, id: usize, groups: &SubqueryGroups) -> SqlRe
     }
     // A query locks only rows that are asked for (a change would come to nearly all), and routines may change what is not read yet.
     let is_query = matches!(run.plan.kind, PlanKind::Query(..) | PlanKind::Do(_));
-    let may = !(is_query && run.statement.settings.reads_lock) && !run.plan.calls_routines;
+    let locks_asked = is_query && run.statement.settings.reads_lock;
+    let may = !locks_asked && !run.plan.calls_routines;
     let made = if may { kept_groups(run, groups)? } else { None };
     let (state, found) = match made {
         Some(kept) => {

@@ -401,8 +401,14 @@ impl<'p> TableReader<'p> {
     fn unlock(&self, run: &Run<'_, '_>) {
         let transaction = run.statement.transaction;
         let keeps = matches!(transaction.isolation(), Isolation::RepeatableRead | Isolation::Serializable);
-        if self.access.lock != RowLock::None && !keeps {
-            transaction.unlock_row(&self.access.table, self.current(run).1);
+        if keeps || run.read_mode(self.access.lock) == engine::ReadMode::Consistent {
+            return;
+        }
+        let is_buffered = !self.looks_up(run) && self.union.is_none();
+        let entry = if is_buffered { self.buffer.entry_key(self.at - 1) } else { None };
+        match entry {
+            Some(entry) => transaction.unlock_entry(&self.access.table, self.access.path.index, entry),
+            None => transaction.unlock_row(&self.access.table, self.current(run).1),
         }
     }
 
@@ -500,7 +506,8 @@ fn scan_options(
         direction,
         mode,
         covering: path.covering,
-        locks_row_beyond: access.lock == RowLock::Change,
+        // Where MySQL knows the end of the range only when it has the row.
+        locks_row_beyond: access.lock == RowLock::Change || path.covering,
         columns: fetched.clone(),
     }
 }

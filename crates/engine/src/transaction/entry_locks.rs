@@ -1,0 +1,216 @@
+//! Locking scans by a secondary index. A read of a covering index locks its entries and nothing else; other scans lock the rows and then
+//! their entries: in the order of who writes them, so that the two do not wait for each other. At READ COMMITTED these lock only rows. See rules L8, L10 and L11 in txn's README.
+
+use super::leaf_locks::{LeafAsk, Taker};
+use super::{Conflict, Transaction};
+use crate::lob::{Wanted, bytes_to_fetch};
+use crate::read::{Candidate, Gap, RowBatch, Scan, SeenEntries, WaitPolicy, entry_key_matches, push_row};
+use btree::{LeafView, Taken};
+use engine_error::EngineResult;
+use entry::EntryKind;
+use stdx::ids::IndexId;
+use txn::locks::{Hold, LockMode, Strength};
+
+/// A locking scan by a secondary index.
+pub(super) struct EntryLocks<'t> {
+    pub(super) transaction: &'t Transaction,
+    pub(super) mode: LockMode,
+    pub(super) policy: WaitPolicy,
+}
+
+impl EntryLocks<'_> {
+    /// Locks what the next entries of a secondary index lead to. A row whose newest state has another key is left out.
+    pub(super) fn lock_leaf(
+        &self,
+        scan: &mut Scan,
+        batch: &mut RowBatch,
+        rows_max: usize,
+    ) -> EngineResult<bool> {
+        let reads_entries = scan.options.covering && self.mode.strength == Strength::Shared;
+        if scan.pending.as_slice().is_empty() {
+            let candidates = match reads_entries {
+                true => self.lock_entries(scan, rows_max)?,
+                false => self.next_candidates(scan, rows_max)?,
+            };
+            let Some(candidates) = candidates else { return Ok(false) };
+            scan.pending = candidates.into_iter();
+        }
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        let notes_entries = reads_entries && !self.transaction.repeats_reads();
+        let mut rows = Vec::new();
+        while batch.has_room(rows_max, 0)
+            && let Some(candidate) = scan.pending.next()
+        {
+            if let Some(stored) = candidate.row.as_ref().filter(|row| !row.is_empty()) {
+                batch.push(index.clustered_key(&candidate.key)?, stored)?;
+                if notes_entries {
+                    batch.note_entry(candidate.key);
+                }
+            } else if self.lock_row_of(scan, &candidate.key, batch)? {
+                if notes_entries {
+                    batch.note_entry(Vec::new());
+                }
+                rows.push(candidate.key);
+            } else {
+                scan.seen.has_others = true;
+                self.look_again(scan, batch)?;
+            }
+        }
+        if self.transaction.repeats_reads() && !rows.is_empty() {
+            self.hold_entries(scan, index.id(), &rows)?;
+        }
+        Ok(true)
+    }
+
+    /// Locks the row of an entry and adds it to the batch; false if there is none, or it is left out.
+    fn lock_row_of(&self, scan: &Scan, entry_key: &[u8], batch: &mut RowBatch) -> EngineResult<bool> {
+        let table = &scan.table;
+        let index = table.index(scan.options.index)?;
+        let locks = &self.transaction.engine.system.locks;
+        let skips = self.policy == WaitPolicy::SkipLocked && self.transaction.repeats_reads();
+        if skips && locks.others_lock(&self.transaction.owner(), index.id(), entry_key) {
+            return Ok(false);
+        }
+        let clustered_key = index.clustered_key(entry_key)?;
+        let mut row = None;
+        let owned = self.transaction.owner().lock_mark();
+        self.transaction.get_locked(table, clustered_key, self.mode, self.policy, &mut |found| {
+            row = Some(found.to_owned())
+        })?;
+        let Some(row) = row else { return Ok(false) };
+        let source = self.transaction.engine.values.key_source(table, row.as_stored(), &index.columns)?;
+        if !entry_key_matches(table, index, &source, entry_key, clustered_key)? {
+            // A row that moved away in this index: locked for nothing.
+            locks.unlock(&self.transaction.owner(), table.clustered().id(), clustered_key, owned);
+            return Ok(false);
+        }
+        let columns = if scan.options.covering { &index.columns } else { &scan.options.columns };
+        let mut whole = Vec::new();
+        let row = match bytes_to_fetch(&row.as_stored(), table, columns)? {
+            None => &row.bytes,
+            Some(_) => {
+                let wanted = Wanted::whole(columns);
+                self.transaction.engine.values.fetch(table, row.as_stored(), wanted, &mut whole)??;
+                &whole
+            }
+        };
+        push_row(batch, table, index, scan.options.covering, clustered_key, row)?;
+        Ok(true)
+    }
+
+    /// Locks the entries of rows that are locked, so that nobody writes them meanwhile: by the range that was seen, if each entry there
+    /// is one of them.
+    fn hold_entries(&self, scan: &Scan, index: IndexId, keys: &[Vec<u8>]) -> EngineResult<()> {
+        let (owner, locks) = (self.transaction.owner(), &self.transaction.engine.system.locks);
+        let hold = Hold::from(self.mode.strength);
+        let is_whole = scan.pending.as_slice().is_empty() && !scan.seen.has_others;
+        let range = scan.seen.gap.as_ref().filter(|_| is_whole);
+        let by_range =
+            range.is_some_and(|gap| locks.lock_range(&owner, index, (&gap.from, gap.to.as_deref()), hold, 0));
+        for key in keys {
+            let is_held = || {
+                let behind = [key, &[0][..]].concat();
+                locks.lock_range(&owner, index, (key, Some(&behind)), hold, 0)
+            };
+            if (by_range || is_held()) && locks.confirm_row(&owner, index, key, self.mode) {
+                continue;
+            }
+            if self.transaction.request_lock(index, key, self.mode, None, self.policy)?
+                == Some(Conflict::Wait)
+            {
+                self.transaction.wait_for_lock()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Locks the next entries of a secondary index, with what they have of their rows.
+    pub(super) fn lock_entries(
+        &self,
+        scan: &mut Scan,
+        rows_max: usize,
+    ) -> EngineResult<Option<Vec<Candidate>>> {
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        let ask = LeafAsk {
+            transaction: self.transaction,
+            index,
+            kind: EntryKind::Secondary,
+            range: &scan.options.range,
+            is_single: scan.options.range.has_one_row(index),
+            direction: scan.options.direction,
+            mode: self.mode,
+            policy: self.policy,
+            rows_max,
+        };
+        let (mut entries, mut awaited) = (Vec::new(), scan.awaited.take());
+        let result = scan.cursor.next_leaf(&index.tree, &self.transaction.engine.pool, |leaf| {
+            match ask.lock(leaf, &mut Taker::Entries(&mut entries), &mut awaited) {
+                Ok(found) => (found.taken, found.awaits),
+                Err(error) => (Taken::First(0), Err(error)),
+            }
+        })?;
+        let Some(awaits) = result else { return Ok(None) };
+        scan.awaited = awaited;
+        match awaits? {
+            Some(key) if entries.is_empty() => {
+                let begins_again = scan.options.range.has_one_row(index);
+                scan.awaited = Some(key);
+                self.transaction.wait_for_lock()?;
+                // The gap beside an awaited row was left open, and the row may be gone.
+                if begins_again {
+                    scan.awaited = None;
+                    scan.restart();
+                }
+            }
+            // What is locked goes out first, and what it takes may wait too: asked again by the next call.
+            Some(_) => self.transaction.engine.system.locks.abandon(&self.transaction.owner()),
+            None => {}
+        }
+        Ok(Some(entries))
+    }
+
+    /// An entry that was found, so that the gap beside it was left open, has no row: it is looked for once more.
+    fn look_again(&self, scan: &mut Scan, batch: &RowBatch) -> EngineResult<()> {
+        let index = scan.table.index(scan.options.index)?;
+        let is_open = batch.is_empty() && !scan.was_mistaken;
+        if is_open && self.transaction.repeats_reads() && scan.options.range.has_one_row(index) {
+            scan.was_mistaken = true;
+            scan.restart();
+        }
+        Ok(())
+    }
+
+    /// Copies keys out of the next secondary leaf, and keeps the gaps before them closed.
+    pub(super) fn next_candidates(
+        &self,
+        scan: &mut Scan,
+        rows_max: usize,
+    ) -> EngineResult<Option<Vec<Candidate>>> {
+        let table = scan.table.clone();
+        let index = table.index(scan.options.index)?;
+        let (range, direction) = (scan.options.range.clone(), scan.options.direction);
+        let has_one_row = range.has_one_row(index) && !scan.was_mistaken;
+        let mut seen = SeenEntries::default();
+        let close = &mut |leaf: &LeafView<'_>, taken: Taken, found: usize| {
+            if has_one_row && found > 0 || !self.transaction.repeats_reads() {
+                return Ok(());
+            }
+            let gap = Gap::seen(&range, direction, leaf, taken)?;
+            let closed = (&*gap.from, gap.to.as_deref());
+            self.transaction.engine.system.locks.lock_range(
+                &self.transaction.owner(),
+                index.id(),
+                closed,
+                Hold::Gap,
+                0,
+            );
+            seen.gap = Some(gap);
+            Ok(())
+        };
+        let candidates = self.transaction.engine.reads.newest_candidates(scan, index, rows_max, close)?;
+        scan.seen = seen;
+        Ok(candidates)
+    }
+}
