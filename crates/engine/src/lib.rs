@@ -23,7 +23,7 @@ mod write;
 
 pub use ::dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
 pub use ddl::ConvertRow;
-pub use engine::{Engine, EngineStatus, LockViews, WriterStatus};
+pub use engine::{Engine, EngineStatus, LockHolder, LockViews, WriterStatus};
 pub use engine_error::{DuplicateKey, EngineError, EngineResult, FailedRename};
 pub use entry::entry_text;
 pub use lob::LobReference;

@@ -31,6 +31,8 @@ pub mod system_schemas;
 mod tables_used;
 pub mod time_zones;
 mod timer;
+mod transaction_mark;
+
 mod user_lock;
 
 pub use commands::counter;
@@ -53,4 +55,5 @@ pub use shape::{ShapeIdentity, ShapeKey};
 pub use statement_settings::{SettingsSource, StatementSettings, isolation_at};
 pub use tables_used::{NamesUsed, TableUse, names_used};
 pub use timer::{Armed, Timer};
+pub use transaction_mark::{OpenTransaction, TransactionMark};
 pub use user_lock::UserLocks;

@@ -2,8 +2,9 @@
 //! Thread rules: sharded by connection id, so that connecting and ending do not meet on one mutex.
 
 use crate::connection::{ConnectionControl, ConnectionInfo};
+use crate::transaction_mark::TransactionMark;
 use catalog::{LockOwner, WaitLimit};
-use engine::KillFlag;
+use engine::{Isolation, KillFlag};
 use errors::{SqlResult, sql_error};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -60,6 +61,8 @@ pub struct SessionShared {
     pub timed_out: AtomicBool,
     /// The server is going down.
     pub shutting_down: AtomicBool,
+    /// The open transaction.
+    pub transaction: TransactionMark,
     /// Number of the running statement; tells a late timer that its statement is over.
     pub statement: AtomicU64,
     /// Who, where, what: for PROCESSLIST.
@@ -105,6 +108,7 @@ impl SessionShared {
             killed: AtomicBool::new(false),
             timed_out: AtomicBool::new(false),
             shutting_down: AtomicBool::new(false),
+            transaction: TransactionMark::default(),
             statement: AtomicU64::new(0),
             description: Mutex::new(Description {
                 user: info.user.clone(),
@@ -131,6 +135,12 @@ impl SessionShared {
     pub fn set_command(&self, command: Command, now_microseconds: u64) {
         self.command.store(command as u8, Ordering::Relaxed);
         self.since_microseconds.store(now_microseconds, Ordering::Relaxed);
+    }
+
+    /// Marks that a transaction begins with the running statement.
+    #[inline]
+    pub fn begin_transaction(&self, isolation: Isolation, read_only: bool) {
+        self.transaction.begin(self.since_microseconds.load(Ordering::Relaxed), isolation, read_only);
     }
 
     /// What the connection does, and since when.

@@ -77,7 +77,11 @@ impl Session {
     pub(crate) fn ensure_transaction(&mut self) -> bool {
         match &self.transaction.current {
             Some(transaction) => transaction.set_lock_wait_timeout(self.settings().row_lock_timeout),
-            None => self.transaction.current = Some(self.begin_engine_transaction()),
+            None => {
+                self.transaction.current = Some(self.begin_engine_transaction());
+                let Characteristics { isolation, read_only } = self.transaction.options;
+                self.shared.begin_transaction(isolation, read_only);
+            }
         }
         self.transaction.options.isolation == Isolation::Serializable && self.in_transaction_block()
     }
@@ -95,6 +99,7 @@ impl Session {
     /// Takes back that a transaction was begun, after a statement that used no table or was only planned: it is none to the
     /// client, and what SET TRANSACTION said is for the next one still.
     pub(crate) fn forget_transaction(&mut self, characteristics: (Option<Isolation>, Option<bool>)) {
+        self.shared.transaction.end();
         let state = &mut self.transaction;
         (state.next_isolation, state.next_read_only) = characteristics;
         if let Some(mut transaction) = state.current.take() {
@@ -268,6 +273,7 @@ impl Session {
             Some(table) => self.commit_with_table(&table),
             None => self.transaction.commit(),
         };
+        self.shared.transaction.end();
         self.release_transaction_locks();
         let lsn = outcome.map_err(|error| error.into_sql(""))?;
         if lsn > Lsn(0) {
@@ -304,6 +310,7 @@ impl Session {
                 self.diagnostics.warning(error.into_sql(""));
             }
         }
+        self.shared.transaction.end();
         self.release_transaction_locks();
     }
 
@@ -351,6 +358,7 @@ impl Session {
         }
         let outcome = transaction.rollback_in_place();
         state.ended = Some(transaction);
+        self.shared.transaction.end();
         // As with ROLLBACK, what fails goes on in the background.
         if let Err(error) = outcome {
             self.diagnostics.warning(error.into_sql(""));

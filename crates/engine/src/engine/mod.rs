@@ -4,7 +4,7 @@
 mod lock_views;
 mod status;
 
-pub use lock_views::LockViews;
+pub use lock_views::{LockHolder, LockViews};
 pub use status::{EngineStatus, WriterStatus};
 
 use crate::inner::EngineInner;

@@ -15,7 +15,7 @@ use values::convert::quoted_text;
 use values::{ColumnType, Value};
 
 /// MySQL shows transactions that have not written under numbers from here on.
-const READERS_FROM: u64 = 1 << 48;
+pub(super) const READERS_FROM: u64 = 1 << 48;
 
 /// Rows of one range that are shown: the view is kept in memory.
 const ROWS_OF_RANGE_MAX: usize = 10_000;
@@ -70,7 +70,7 @@ fn shown_value(value: &Value, column_type: &ColumnType) -> String {
 }
 
 /// A number for a lock that no other has at the time.
-fn lock_id(lock: &LockInfo) -> String {
+pub(super) fn lock_id(lock: &LockInfo) -> String {
     let mut hasher = DefaultHasher::new();
     lock.key.key.hash(&mut hasher);
     let kind = if lock.granted { 'g' } else { 'w' };

@@ -1,7 +1,7 @@
 //! information_schema.INNODB_ views of tables and their files.
 
 use super::SystemTables;
-use super::cursor::{Pieces, ViewRows};
+use super::cursor::Pieces;
 use super::keys::Wanted;
 use super::row::RowBuilder;
 use crate::result::text;
@@ -81,24 +81,5 @@ impl SystemTables<'_> {
             .set("ROW_FORMAT", text("Dynamic"))
             .set("SPACE_TYPE", text("Single"))
             .finish()
-    }
-
-    /// Transactions that a crash left unfinished, while they are rolled back. Those of sessions are not listed.
-    pub(super) fn innodb_trx(&self, view: &TableDefinition) -> ViewRows {
-        let row = |writer: engine::WriterStatus| {
-            let locks = writer.lock_objects as u64;
-            RowBuilder::new(view)
-                .set("trx_id", Value::UInt(writer.id.0))
-                .set("trx_state", text("ROLLING BACK"))
-                .set("trx_started", self.start_time())
-                .set("trx_weight", Value::UInt(writer.undo_records + locks))
-                .set("trx_lock_structs", Value::UInt(locks))
-                .set("trx_rows_modified", Value::UInt(writer.undo_records))
-                .set("trx_isolation_level", text("REPEATABLE READ"))
-                .set("trx_unique_checks", Value::Int(1))
-                .set("trx_foreign_key_checks", Value::Int(1))
-                .finish()
-        };
-        self.instance.engine().unfinished().into_iter().map(row).collect()
     }
 }

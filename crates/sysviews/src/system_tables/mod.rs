@@ -9,6 +9,7 @@ mod cursor;
 mod data_locks;
 mod definitions;
 mod innodb;
+mod innodb_trx;
 mod keys;
 mod reference;
 mod row;

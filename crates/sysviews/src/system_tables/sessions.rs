@@ -73,6 +73,13 @@ impl SystemTables<'_> {
             .collect()
     }
 
+    /// The local time of a moment of the monotonic clock.
+    pub(super) fn wall_time_of(&self, monotonic_microseconds: u64) -> Value {
+        let ago = self.instance.monotonic_microseconds().saturating_sub(monotonic_microseconds);
+        let wall = self.instance.wall_microseconds() - ago as i64;
+        Value::DateTime(self.time_zone().local(wall / 1_000_000 * 1_000_000))
+    }
+
     fn process(&self, session: &SessionShared) -> ProcessRow {
         let now = self.instance.monotonic_microseconds();
         let (command, since) = session.command();

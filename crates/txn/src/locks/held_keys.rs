@@ -2,6 +2,7 @@
 //! Adding and removing cost the same however many there are: a lock object remembers its place here.
 
 use super::LockKey;
+use stdx::ids::IndexId;
 
 /// Where a lock object's key stands in its owner's [`HeldKeys`], and when it came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub(super) struct HeldKeys {
 impl HeldKeys {
     pub(super) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    pub(super) fn indexes(&self) -> impl Iterator<Item = IndexId> {
+        self.slots.iter().flatten().map(|key| key.index)
     }
 
     pub(super) fn next_sequence(&self) -> u64 {
@@ -57,7 +62,6 @@ impl HeldKeys {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stdx::ids::IndexId;
 
     #[test]
     fn slots_are_used_again_and_sequences_are_not() {

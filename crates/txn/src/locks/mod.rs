@@ -25,6 +25,7 @@ use crate::kill::{KillFlag, Wake};
 use crate::wait_graph::WaitGraph;
 use mistakes::Mistake;
 use row_wait::RowWait;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -157,6 +158,7 @@ impl LockManager {
     /// `now_us` is a clock for the statistics.
     pub fn wait(&self, owner: &Arc<Owner>, options: &WaitOptions, now_us: impl Fn() -> u64) -> WaitEnd {
         let began = now_us();
+        owner.lock_state().wait_began_us = began;
         self.counters.waits.fetch_add(1, Ordering::Relaxed);
         self.counters.waiting.fetch_add(1, Ordering::Relaxed);
         let weak: Weak<dyn Wake> = Arc::downgrade(&(owner.clone() as Arc<dyn Wake>));
@@ -227,6 +229,11 @@ impl LockManager {
     /// All locked ranges, for the lock views.
     pub fn locked_ranges(&self) -> Vec<RangeInfo> {
         self.table.locked_ranges()
+    }
+
+    /// All who hold or wait for something, by their number.
+    pub fn owners(&self) -> BTreeMap<u64, Arc<Owner>> {
+        self.table.owners()
     }
 
     /// Number of lock objects.

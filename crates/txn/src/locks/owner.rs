@@ -5,6 +5,7 @@ use super::held_keys::HeldKeys;
 use super::mistakes::pause;
 use crate::kill::Wake;
 use crate::wait_graph::WaiterId;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -41,6 +42,8 @@ pub(super) struct OwnerState {
     pub(super) waiting: Option<LockKey>,
     /// Others whose waits its request has given one more to wait for: its wait begins with a search for them too.
     pub(super) reached: Vec<WaiterId>,
+    /// When the present wait began, in microseconds of the caller's clock.
+    pub(super) wait_began_us: u64,
     /// Rises with every wait, so that the deadlock search can tell one wait from the next.
     pub(super) wait_number: u64,
 }
@@ -93,6 +96,19 @@ impl Owner {
     pub fn locked_rows(&self) -> u64 {
         let state = self.lock_state();
         state.held.len() as u64 + state.range_rows
+    }
+
+    /// Indexes that it has locked something of, or waits for.
+    pub fn locked_indexes(&self) -> BTreeSet<IndexId> {
+        let state = self.lock_state();
+        let waiting = state.waiting.iter().map(|key| key.index);
+        state.held.indexes().chain(state.range_indexes.iter().copied()).chain(waiting).collect()
+    }
+
+    /// When the wait began that it is in, in microseconds of the clock of [`super::LockManager::wait`].
+    pub fn waits_since_us(&self) -> Option<u64> {
+        let state = self.lock_state();
+        state.waiting.is_some().then_some(state.wait_began_us)
     }
 
     /// A mark that all later locks lie behind: what a statement notes, to know later which locks are its own.

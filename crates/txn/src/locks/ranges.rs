@@ -140,6 +140,13 @@ impl RangeTable {
         }
     }
 
+    /// Shows all who have ranges, once for each index.
+    pub(super) fn each_owner(&self, show: &mut dyn FnMut(&Arc<Owner>)) {
+        for shard in &self.shards {
+            shard.lock().values().flatten().for_each(|held| show(&held.owner));
+        }
+    }
+
     /// All ranges.
     pub(super) fn snapshot(&self) -> Vec<RangeInfo> {
         let mut all = Vec::new();

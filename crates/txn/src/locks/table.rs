@@ -8,7 +8,7 @@ use super::ranges::{RangeInfo, RangeTable};
 use super::{Hold, LockKey, LockMode};
 use crate::hash::{KeyHasher, key_hash};
 use crate::wait_graph::Blockers;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stdx::ids::IndexId;
@@ -318,6 +318,21 @@ impl LockTable {
                 all.extend(queue.waiting.iter().map(|waiter| info(&waiter.owner, waiter.mode, false)));
             }
         }
+        all
+    }
+
+    pub(super) fn owners(&self) -> BTreeMap<u64, Arc<Owner>> {
+        let mut all = BTreeMap::new();
+        let mut add = |owner: &Arc<Owner>| {
+            all.entry(owner.number).or_insert_with(|| owner.clone());
+        };
+        for shard in &self.shards {
+            for queue in shard.lock().values().flatten() {
+                queue.granted.iter().for_each(|grant| add(&grant.owner));
+                queue.waiting.iter().for_each(|waiter| add(&waiter.owner));
+            }
+        }
+        self.ranges.each_owner(&mut add);
         all
     }
 
