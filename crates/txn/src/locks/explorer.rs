@@ -15,7 +15,7 @@ const INDEX: IndexId = IndexId(1);
 const KEYS: u64 = 3;
 const OWNERS: usize = 5;
 const STEPS: usize = 60;
-const SCHEDULES: u64 = 1000;
+const SCHEDULES: u64 = 4000;
 
 /// The engine's part: rows and who has written them, and a statement of each owner.
 struct Schedule {
@@ -82,12 +82,15 @@ impl Schedule {
             54..59 => self.lock_range(who, key, LockMode::SHARED_RECORD)?,
             59..64 => self.lock_range(who, key, LockMode::EXCLUSIVE_RECORD)?,
             64..80 => self.write(who, key),
-            80..86 => {
+            80..82 => self.insert(who, key),
+            82..86 => {
                 self.log.push(format!("{who} unlocks {key}"));
                 self.locks.unlock(&self.owners[who], INDEX, &name(key), self.marks[who]);
             }
-            86..90 => self.marks[who] = self.owners[who].lock_mark(),
-            90..93 => self.take_back(who, key),
+            86..88 => self.marks[who] = self.owners[who].lock_mark(),
+            88..90 => self.pass_by(who, key),
+            90..92 => self.take_back(who, key),
+            92 => self.pass_by(who, key),
             93..95 => self.look_late(who, key),
             _ => self.finish(who),
         }
@@ -132,6 +135,29 @@ impl Schedule {
             }
         }
         Ok(())
+    }
+
+    /// A locking scan that comes by a key without a row, of which a delete mark may be left: its range has rows before and behind.
+    fn pass_by(&mut self, who: usize, key: u64) {
+        let is_rows = |lock: &LockInfo| {
+            *lock.key.key == name(key) && matches!(lock.mode.span, Span::Record | Span::NextKey)
+        };
+        let has_row = self.writers.contains_key(&key)
+            || self.ranged.keys().any(|(_, at)| *at == key)
+            || self.locks.snapshot().iter().any(is_rows);
+        let hold = if has_row { Hold::Gap } else { Hold::Shared };
+        self.log.push(format!("{who} passes by {key}: {hold:?}"));
+        let (from, to) = (name(key), name(key + 1));
+        self.locks.lock_range(&self.owners[who], INDEX, (&from, Some(&to)), hold, 0);
+    }
+
+    /// The look before a row is put in, as if none were there.
+    fn insert(&mut self, who: usize, key: u64) {
+        self.log.push(format!("{who} asks whether it may insert {key}"));
+        let owner = self.owners[who].clone();
+        if self.locks.request_insert(&owner, INDEX, &name(key)) == Request::Queued {
+            self.begin_wait(who, key, LockMode::INSERT_INTENTION);
+        }
     }
 
     /// A write: the row's lock as in [`LockManager::others_lock`], then the writer's id in the row.
@@ -195,7 +221,8 @@ impl Schedule {
         let wait = RowWait { table: self.locks.table.clone(), owner: owner.clone(), victims };
         self.waits.insert(who, (key, mode));
         self.locks.waits.begin(owner.waiter_id(), Arc::new(wait));
-        self.locks.waits.search(owner.waiter_id());
+        let reached = std::mem::take(&mut owner.lock_state().reached);
+        std::iter::once(owner.waiter_id()).chain(reached).for_each(|waiter| self.locks.waits.search(waiter));
         let victims: Vec<usize> =
             (0..OWNERS).filter(|at| self.owners[*at].waiter.outcome() == Some(WaitEnd::Victim)).collect();
         for victim in victims {
@@ -223,7 +250,8 @@ impl Schedule {
                     let own = lock.granted && lock.owner == self.owners[who].number;
                     own && *lock.key.key == name(key) && lock.mode.covers(mode)
                 };
-                if !self.locks.snapshot().iter().any(has) {
+                // Who may insert now looks again.
+                if mode != LockMode::INSERT_INTENTION && !self.locks.snapshot().iter().any(has) {
                     return Err(format!("owner {who} was told that it has {key}"));
                 }
             }
@@ -245,7 +273,8 @@ impl Schedule {
                     return Err(format!("key {key}: nothing stands in the way of {}", waiter.session_id));
                 }
             }
-            locks.retain(|lock| lock.granted);
+            // The leave to insert keeps nobody out, and is asked for again.
+            locks.retain(|lock| lock.granted && lock.mode != LockMode::INSERT_INTENTION);
             let writer = self.writers.get(&key).map(|writer| (*writer, LockMode::EXCLUSIVE_RECORD));
             let ranged = self.ranged.iter().filter(|((_, at), _)| *at == key);
             for (who, mode) in ranged.map(|((who, _), mode)| (*who, *mode)).chain(writer) {

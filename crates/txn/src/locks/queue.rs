@@ -100,14 +100,20 @@ impl Queue {
         if state.finished {
             return None;
         }
-        if self.granted.iter().any(|grant| is(&grant.owner, holder) && grant.mode.covers(mode)) {
+        let covers = |grant: &&mut Grant| is(&grant.owner, holder) && grant.mode.covers(mode);
+        if let Some(grant) = self.granted.iter_mut().find(covers) {
+            grant.to_end |= !planted(Mistake::UnlocksRanges);
             return Some(false);
         }
         pause();
         // The range stays to the owner's end, and so does this.
         self.grant(holder, &mut state, mode, !planted(Mistake::UnlocksRanges));
-        // Should it wait here itself: what it has now is no obstacle to it.
-        self.waiting.iter_mut().filter(|waiter| is(&waiter.owner, holder)).for_each(|own| own.raises = true);
+        drop(state);
+        // Should it wait here itself: what it has now is no obstacle to it, and it need not wait for who came before it.
+        if let Some(own) = self.waiting.iter_mut().find(|waiter| is(&waiter.owner, holder)) {
+            own.raises = true;
+            self.grant_next();
+        }
         Some(true)
     }
 
@@ -272,14 +278,19 @@ impl Queue {
         self.waiting.iter().position(|waiter| is(&waiter.owner, owner))
     }
 
-    /// Adds a lock; one of the same owner that it covers goes. `state` is the owner's.
+    /// Adds a lock; one of the same owner that it covers goes, and what holds to the end holds so with the new one. `state` is the owner's.
     fn grant(&mut self, owner: &Arc<Owner>, state: &mut OwnerState, mode: LockMode, to_end: bool) {
         let own = |grant: &Grant| is(&grant.owner, owner);
         let place = match self.granted.iter().find(|grant| own(grant)) {
             Some(grant) => grant.place,
             None => state.held.add(self.key.clone()),
         };
-        self.granted.retain(|grant| !(own(grant) && (mode == grant.mode || mode.covers(grant.mode))));
+        let mut to_end = to_end;
+        self.granted.retain(|grant| {
+            let is_covered = own(grant) && (mode == grant.mode || mode.covers(grant.mode));
+            to_end |= is_covered && grant.to_end;
+            !is_covered
+        });
         self.granted.push(Grant { owner: owner.clone(), mode, to_end, place });
     }
 }

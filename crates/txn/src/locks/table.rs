@@ -5,7 +5,7 @@ use super::mistakes::{Mistake, pause, planted};
 use super::owner::{Owner, WaitEnd};
 use super::queue::Queue;
 use super::ranges::{RangeInfo, RangeTable};
-use super::{Hold, LockKey, LockMode};
+use super::{Hold, LockKey, LockMode, Span};
 use crate::hash::{KeyHasher, key_hash};
 use crate::wait_graph::Blockers;
 use std::collections::{BTreeMap, HashMap};
@@ -120,7 +120,8 @@ impl LockTable {
                     return Some(Request::Refused);
                 }
             } else {
-                queue.make_range_explicit(holder, hold.mode());
+                // The row alone: a gap would be one more to wait for to inserts that wait here already.
+                queue.make_range_explicit(holder, LockMode { span: Span::Record, ..hold.mode() });
             }
         }
         None

@@ -488,3 +488,26 @@ fn a_gap_that_closes_later_may_close_a_cycle() {
     }
     assert_eq!(locks.object_count(), 0);
 }
+
+/// As above, but who meets the range wants the row of the key: what it makes an object is no gap, or inserts that wait would wait for one more.
+#[test]
+fn a_row_that_is_asked_for_closes_no_gap() {
+    let locks = LockManager::new();
+    let (a, b, c, last) = (locks.owner(1), locks.owner(2), locks.owner(3), locks.owner(4));
+    locks.lock_range(&a, INDEX, (b"a", Some(b"z")), Hold::Gap, 0);
+    assert_eq!(ask(&locks, &b, b"row", X), Request::Granted);
+    assert_eq!(locks.request_insert(&b, INDEX, b"k"), Request::Queued);
+    begin_wait(&locks, &b);
+    assert!(locks.lock_range(&c, INDEX, (b"a", Some(b"m")), Hold::Shared, 1));
+    assert_eq!(ask(&locks, &c, b"row", X), Request::Queued);
+    begin_wait(&locks, &c);
+    assert_eq!(ask(&locks, &last, b"k", X), Request::Queued);
+    assert_eq!(locks.wait(&last, &options(0), || 0), WaitEnd::TimedOut);
+    // The insert goes on when `a` ends; what it meets then is looked for again.
+    locks.finish(&a);
+    assert_eq!(b.waiter.outcome(), Some(WaitEnd::Granted));
+    for owner in [&b, &c, &last] {
+        locks.finish(owner);
+    }
+    assert_eq!(locks.object_count(), 0);
+}
