@@ -112,6 +112,8 @@ pub struct SubqueryPlan {
     pub known: Option<Value>,
     /// Its aggregates for all rows around at once, where these are told apart by equalities.
     pub groups: Option<SubqueryGroups>,
+    /// Numbers of the common tables within it that read columns of the rows around it: each of its runs computes them anew.
+    pub common_tables: Vec<usize>,
 }
 
 /// A scalar subquery in one implicit group, of which the row around decides by equalities which rows are in it: the same aggregates,

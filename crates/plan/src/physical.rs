@@ -454,7 +454,7 @@ const NAME_CHARSETS: [&str; 4] = ["utf8mb4", "utf8mb3", "ascii", "binary"];
 /// Reading a subquery in FROM.
 #[derive(Clone, Debug)]
 pub struct DerivedAccess {
-    /// The subquery; the uses of a common table share it.
+    /// The subquery; the uses of a common table share it, unless it reads outer columns.
     pub query: Arc<QueryPlan>,
     /// Alias.
     pub alias: String,
@@ -470,7 +470,8 @@ pub struct DerivedAccess {
     pub kept: bool,
 }
 
-/// A common table of a plan. One that is used more than once is computed once: all uses see the same rows.
+/// A common table of a plan. One that is used more than once is computed once, or once for each row around whose columns it
+/// reads: all uses see the same rows.
 #[derive(Clone, Debug)]
 pub struct CommonTableUse {
     /// Its name.

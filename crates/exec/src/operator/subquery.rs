@@ -156,6 +156,10 @@ fn truth(truth: Option<bool>) -> Value {
 }
 
 fn execute(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Found> {
+    let plan = run.plan;
+    for number in &plan.subqueries[id].common_tables {
+        run.common_tables[*number] = None;
+    }
     run.frames.push(outer);
     let found = find(run, id);
     run.frames.pop();

@@ -16,6 +16,8 @@ pub(crate) struct CommonTables {
     pub uses: Vec<CommonTableUse>,
     /// Plans of those that could be read in place and are not, by number.
     pub planned: HashMap<usize, Arc<QueryPlan>>,
+    /// Numbers of those that read columns of blocks around them, with how many blocks are around their WITH clause.
+    pub correlated: Vec<(usize, usize)>,
     /// One for each recursive one.
     pub recursions: Vec<RecursionScope>,
 }
@@ -33,6 +35,9 @@ pub(crate) struct CommonTable {
     pub recursion: Option<(usize, Vec<OutputColumn>)>,
     /// Its plan, once it was used.
     pub bound: Option<BoundCommonTable>,
+    /// Once it was used and reads columns of blocks around it: its plan for the readers of one block, by the block's number.
+    /// Each block has a plan of its own, but all of them read the same rows.
+    pub correlated: Option<(u32, BoundCommonTable)>,
 }
 
 /// The plan of a common table, for all who name it.
@@ -56,6 +61,14 @@ pub(crate) struct RecursionScope {
     pub depth: usize,
 }
 
+impl CommonTable {
+    /// Its plan for a reader in the block of that number, if it has one.
+    pub fn bound_for(&self, reader: u32) -> Option<BoundCommonTable> {
+        let here = self.correlated.as_ref().filter(|(block, _)| *block == reader);
+        self.bound.clone().or_else(|| here.map(|(_, bound)| bound.clone()))
+    }
+}
+
 impl CommonTables {
     /// Puts the tables of a WITH clause in scope, around which so many blocks are open; returns how many were there before.
     /// Error 1066.
@@ -75,6 +88,7 @@ impl CommonTables {
                 around,
                 recursion: None,
                 bound: None,
+                correlated: None,
             });
         }
         Ok(before)
@@ -83,6 +97,23 @@ impl CommonTables {
     /// Leaves the query of a WITH clause, before which so many tables were in scope.
     pub fn leave(&mut self, before: usize) {
         self.in_scope.truncate(before);
+    }
+
+    /// The number of a common table that a use was just planned of: a new one, unless an earlier use of one that reads outer
+    /// columns has it.
+    pub fn number_of(&mut self, common: &CommonTable) -> usize {
+        if let Some((_, bound)) = &common.correlated {
+            return bound.number;
+        }
+        self.uses.push(CommonTableUse { name: common.name.clone(), uses: 0 });
+        self.uses.len() - 1
+    }
+
+    /// Those of the WITH clauses within a subquery around which so many blocks are open, whose rows depend on the row around
+    /// it. `before`: how many of [`CommonTables::correlated`] were there before it was bound.
+    pub fn correlated_since(&self, before: usize, around: usize) -> Vec<usize> {
+        let within = |(number, outside): &(usize, usize)| (*outside >= around).then_some(*number);
+        self.correlated.iter().skip(before).filter_map(within).collect()
     }
 
     /// The number of a recursive table whose query is bound now.

@@ -10,7 +10,7 @@ use optimizer::{
     Block, BoundColumn, BoundTable, Clause, Derived, IndexLimits, JoinTree, Source, TABLES_MAX, conjuncts,
 };
 use parser::ast;
-use plan::physical::{CommonTableUse, RowLock};
+use plan::physical::RowLock;
 use plan::{Rule, Rules, View};
 use std::sync::Arc;
 
@@ -311,7 +311,8 @@ fn common_table(binder: &mut Binder<'_>, alias: &str, common: CommonTable) -> Sq
             IndexLimits::default(),
         );
     }
-    let bound = match common.bound.clone() {
+    let reader = binder.block().number;
+    let bound = match common.bound_for(reader) {
         Some(bound) => bound,
         None => bind_common_table(binder, &common)?,
     };
@@ -320,7 +321,7 @@ fn common_table(binder: &mut Binder<'_>, alias: &str, common: CommonTable) -> Sq
 }
 
 /// Binds a common table for all who name it; one that reads the rows of a recursion or columns of blocks around it, for this
-/// use: each reader has its own outer references.
+/// use: each block has its own outer references. The rows of the latter are the same for all uses.
 fn bind_common_table(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult<BoundCommonTable> {
     // A common table sees those before it, not itself (unless it is recursive) and not those after it.
     let position =
@@ -337,12 +338,20 @@ fn bind_common_table(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult
         binder.query_seeing(common.around, &common.query, "DERIVED")
     };
     binder.common_tables.in_scope.extend(later);
-    let number = binder.common_tables.uses.len();
-    binder.common_tables.uses.push(CommonTableUse { name: common.name.clone(), uses: 0 });
+    let number = binder.common_tables.number_of(common);
     let bound = BoundCommonTable { query: plan?, number, block_number: binder.block_number };
+    if uses(binder) != uses_before {
+        return Ok(bound);
+    }
     let reads_outer = matches!(&bound.query, Derived::Planned(plan) if !plan.outer.is_empty());
-    if uses(binder) == uses_before && !reads_outer {
+    if !reads_outer {
         binder.common_tables.in_scope[position].bound = Some(bound.clone());
+        return Ok(bound);
+    }
+    let reader = binder.block().number;
+    let known = &mut binder.common_tables.in_scope[position];
+    if known.correlated.replace((reader, bound.clone())).is_none() {
+        binder.common_tables.correlated.push((number, common.around));
     }
     Ok(bound)
 }

@@ -75,7 +75,9 @@ fn subquery(
     // The subquery's aggregates are its own, whatever stands around it.
     let explained = binder.explain.len();
     let around = std::mem::take(&mut binder.nature.repeats);
+    let correlated = binder.common_tables.correlated.len();
     let Asked { mut plan, unplanned, groups } = asked_query(binder, query, wanted)?;
+    let common_tables = binder.common_tables.correlated_since(correlated, binder.blocks.len());
     let repeats = binder.nature.repeats;
     binder.nature.repeats |= around;
     if let (Some(syntax), Some(column)) = (open, plan.columns.first()) {
@@ -119,6 +121,7 @@ fn subquery(
         repeats,
         known: None,
         groups,
+        common_tables,
     });
     Ok(expression)
 }
