@@ -153,8 +153,9 @@ pub fn execute_planned(
         PlanKind::Query(..) | PlanKind::Do(_) => true,
     };
     let escalates = context.facts.sql_mode.is_strict() && !ignores;
-    context.diagnostics.escalate(escalates);
     let mut run = Run::new(plan, context);
+    plan::report_listed(&plan.listed, &mut run)?;
+    run.statement.diagnostics.escalate(escalates);
     let checked = match escalates {
         true => plan::check_parameters(&plan.checked_parameters, &mut run),
         false => Ok(()),

@@ -147,6 +147,7 @@ fn plan_of_subqueries(survey: &mut Survey<'_>) -> Plan {
         common_tables: Vec::new(),
         parameters: Vec::new(),
         checked_parameters: Vec::new(),
+        listed: Vec::new(),
         explain: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 //! Main function: [`check_parameters`].
 
 use errors::SqlResult;
-use expression::operators::{ComparisonMode, compare_values};
+use expression::operators::{ComparisonMode, ListedConstant, compare_values};
 use expression::{EvaluationContext, Expression};
 use values::{ColumnType, RowRef, TypeKind};
 
@@ -12,6 +12,18 @@ pub type CheckedParameter = (ComparisonMode, Expression);
 /// Converts what a plan has noted. Error 1292 of the first that cannot be converted.
 pub fn check_parameters(checked: &[CheckedParameter], context: &mut dyn EvaluationContext) -> SqlResult<()> {
     checked.iter().try_for_each(|(mode, parameter)| check_converted(*mode, parameter, context))
+}
+
+/// Reports what is wrong with constants of lists that are looked up: error 1292 where that ends the statement.
+pub fn report_listed(listed: &[ListedConstant], context: &mut dyn EvaluationContext) -> SqlResult<()> {
+    for constant in listed {
+        match constant.report(context)? {
+            Some(error) if constant.escalates => return Err(error),
+            Some(warning) => context.diagnostics().warning(warning),
+            None => {}
+        }
+    }
+    Ok(())
 }
 
 /// Converts a constant as an operation of that mode does. Error 1292 if it cannot be converted.

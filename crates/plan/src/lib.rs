@@ -28,7 +28,7 @@ pub use change::{
     Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Steps,
     Target, TargetTable, UpdatePlan,
 };
-pub use checked_parameter::{CheckedParameter, check_converted, check_parameters};
+pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use depth::{check_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
@@ -37,7 +37,7 @@ pub use rules::{Rule, Rules};
 
 use engine::Table;
 use errors::SqlResult;
-use expression::operators::ComparisonMode;
+use expression::operators::{ComparisonMode, ListedConstant};
 use expression::{EvaluationContext, Expression, SubqueryUse};
 use parser::ast;
 use physical::{CommonTableUse, ExplainRow};
@@ -76,6 +76,8 @@ pub struct Plan {
     pub parameters: Vec<Option<ParameterUse>>,
     /// Parameters that each execution converts before it looks for rows ([`check_parameters`]).
     pub checked_parameters: Vec<CheckedParameter>,
+    /// Constants of lists that each execution reports on before it looks for rows ([`report_listed`]).
+    pub listed: Vec<ListedConstant>,
     /// Lines of EXPLAIN, if it is of a statement that is explained.
     pub explain: Vec<ExplainRow>,
 }

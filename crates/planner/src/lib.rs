@@ -128,6 +128,7 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         calls_routines: binder.nature.calls_routines,
         parameters: binder.parameters.uses,
         checked_parameters: binder.parameters.checked,
+        listed: binder.parameters.listed,
         explain,
     };
     plan.repeatable = plan::is_repeatable(&plan);

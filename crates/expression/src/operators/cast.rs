@@ -1,6 +1,7 @@
 //! CAST and CONVERT, and conversions that the binder puts in. Main type: [`Cast`].
 
 use super::arithmetic::out_of_range;
+use super::listed_constant::wrong_text;
 use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
 use crate::operand::Operand;
@@ -31,6 +32,9 @@ pub enum CastFailure {
     DateParameter,
     /// The zero moment, with a warning that text was cut: constant text that is compared with a written moment.
     ComparedMoment,
+    /// What a list of constants beside a date or time is looked up by, silently: what is wrong with a text is reported once,
+    /// before ([`ListedConstant`](super::ListedConstant)).
+    Listed,
 }
 
 /// Bytes of malformed text that warning 1300 shows.
@@ -43,7 +47,7 @@ pub struct Cast {
     pub operand: Expression,
     /// What failure means.
     pub failure: CastFailure,
-    /// The name of the column that it is in a result; None within other expressions.
+    /// The name of the column that it is in a result, or beside which text must be a moment; None within other expressions.
     pub column: Option<Arc<str>>,
 }
 
@@ -71,10 +75,13 @@ impl Cast {
             return Ok(Value::Null);
         }
         if let CastFailure::RefuseMoment(kind) = self.failure {
-            return written_moment(value.as_ref(), from, kind, context);
+            return written_moment(value.as_ref(), from, (kind, self.column.as_deref()), context);
         }
         if self.failure == CastFailure::ComparedMoment {
             return Ok(Value::DateTime(compared_moment(value.as_ref(), from, context)));
+        }
+        if self.failure == CastFailure::Listed {
+            return super::listed_constant::listed_value(value.as_ref(), from, target, context);
         }
         if self.failure == CastFailure::DateParameter {
             let found = convert::to_moment(value.as_ref(), from, MomentKind::Date, ZeroDates::All, context)?;
@@ -197,7 +204,7 @@ impl Cast {
 fn written_moment(
     value: ValueRef<'_>,
     from: &ColumnType,
-    kind: TypeKind,
+    (kind, column): (TypeKind, Option<&str>),
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
     let rules = convert::written_date_rules(context.facts().sql_mode);
@@ -217,8 +224,7 @@ fn written_moment(
         None => None,
     };
     if found.is_none() {
-        let wrong = sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), utf8);
-        context.diagnostics().warning(wrong);
+        context.diagnostics().warning(wrong_text(kind, column, &utf8));
     }
     found.map(Value::DateTime).ok_or_else(|| sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8))
 }

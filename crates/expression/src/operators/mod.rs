@@ -7,6 +7,7 @@ mod cast;
 mod comparison;
 mod interval;
 mod list;
+mod listed_constant;
 mod operands;
 mod pattern;
 mod stored_constant;
@@ -24,6 +25,7 @@ pub use comparison::{
 };
 pub use interval::{DateArithmetic, out_of_range as moment_out_of_range};
 pub use list::{Between, InList};
+pub use listed_constant::ListedConstant;
 pub use operands::{
     adapt_constant, adapt_text, check_moment, prepare_equal_values, prepare_list, prepare_pair, prepare_range,
 };

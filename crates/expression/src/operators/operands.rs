@@ -4,6 +4,7 @@
 
 use super::cast::{Cast, CastFailure};
 use super::comparison::{ComparisonMode, is_column_with_constant};
+use super::listed_constant::{adapt_listed, own_name, wrong_text};
 use super::stored_constant::{adapt_stored, adapt_year_parameter};
 use crate::build::BuildFacts;
 use crate::choice::{ask_variable, choose_numbers};
@@ -211,17 +212,20 @@ pub fn prepare_list(
     facts: BuildFacts,
 ) -> SqlResult<Vec<ComparisonMode>> {
     use TypeClass::{Double, Null, Text, Time};
-    adapt_stored_list(operand, list, facts)?;
-    for member in &mut *list {
-        widen_date(operand, member);
-        adapt_compared(operand, member, facts);
+    let keeps_numbers = keeps_numbers(operand, list);
+    if !adapt_listed(operand, list, facts, is_written) {
+        adapt_stored_list(operand, list, keeps_numbers, facts)?;
+        for member in &mut *list {
+            widen_date(operand, member);
+            adapt_compared(operand, member, facts);
+        }
     }
     let all = |wanted: TypeClass| {
         let fits = |member: &Expression| [Null, wanted].contains(&member.result.class());
         list.iter().all(|member| fits(member) && member.is_constant())
     };
     // MySQL looks constants up in the operand's own type.
-    if operand.result.class() == Time && all(Text) {
+    if operand.result.class() == Time && (all(Text) || all(Time)) {
         return Ok(vec![ComparisonMode::Time; list.len()]);
     }
     if is_integer_lookup(operand, list) {
@@ -239,6 +243,9 @@ pub fn prepare_list(
         list.iter().map(mode).collect()
     };
     let mut modes = choose(operand, list);
+    if keeps_numbers {
+        compare_as_numbers(list, &mut modes);
+    }
     choose_moments(operand, list, &mut modes, facts);
     if modes.iter().all(|mode| *mode == ComparisonMode::Double) {
         choose_numbers(operand, &ResultType::double());
@@ -263,6 +270,28 @@ pub fn prepare_list(
         }
     }
     Ok(modes)
+}
+
+/// Whether a list of constants beside a column of dates holds numbers and texts: then no number is taken for a date.
+fn keeps_numbers(operand: &Expression, list: &[Expression]) -> bool {
+    use TypeClass::{DateTime, Decimal, Double, Integer, Text};
+    let is_number = |member: &Expression| matches!(member.result.class(), Integer | Decimal | Double);
+    operand.result.class() == DateTime
+        && operand.column_slot().is_some()
+        && list.iter().all(Expression::is_constant)
+        && list.iter().any(is_number)
+        && list.iter().any(|member| member.result.class() == Text)
+}
+
+/// Compares the numbers of a list as such.
+fn compare_as_numbers(list: &[Expression], modes: &mut [ComparisonMode]) {
+    for (mode, member) in modes.iter_mut().zip(list) {
+        match member.result.class() {
+            TypeClass::Integer | TypeClass::Decimal => *mode = ComparisonMode::Decimal,
+            TypeClass::Double => *mode = ComparisonMode::Double,
+            _ => {}
+        }
+    }
 }
 
 /// Chooses how dates and texts of a list are compared: with a text, or with a year that is no column's.
@@ -301,9 +330,12 @@ fn choose_moments(
             modes.fill(ComparisonMode::Time);
         }
     }
-    // A year among texts and dates is a text.
-    let is_year = operand.result.kind() == TypeKind::Year && operand.column_slot().is_none();
-    if is_year && list.iter().all(|member| matches!(member.result.class(), Null | Text | DateTime)) {
+    // A year among texts and dates is a text, that of a column among constant texts.
+    let is_text = |member: &Expression| match operand.column_slot() {
+        Some(_) => matches!(member.result.class(), Null | Text) && member.is_constant(),
+        None => matches!(member.result.class(), Null | Text | DateTime),
+    };
+    if operand.result.kind() == TypeKind::Year && list.iter().all(is_text) {
         for (mode, _) in modes.iter_mut().zip(list).filter(|(_, member)| member.result.class() == Text) {
             *mode = ComparisonMode::Text(facts.connection);
         }
@@ -346,7 +378,7 @@ pub fn adapt_text(beside: &Expression, constant: &mut Expression, facts: BuildFa
         && constant.result.class() == TypeClass::Text
         && beside.result.class() == TypeClass::DateTime
     {
-        adapt_moment(beside.result.kind(), constant, facts)?;
+        adapt_moment(beside, constant, facts)?;
     }
     Ok(())
 }
@@ -355,7 +387,7 @@ pub fn adapt_text(beside: &Expression, constant: &mut Expression, facts: BuildFa
 pub fn check_moment(beside: &Expression, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
     let is_text = constant.result.class() == TypeClass::Text;
     if is_text && beside.result.class() == TypeClass::DateTime && is_written(constant, facts) {
-        refuse_no_moment(beside.result.kind(), constant, facts)?;
+        refuse_no_moment(beside, constant, facts)?;
     }
     Ok(())
 }
@@ -374,11 +406,12 @@ fn is_written(constant: &Expression, facts: BuildFacts) -> bool {
 }
 
 /// Text beside a date becomes a moment; error 1525 for what is none.
-fn adapt_moment(kind: TypeKind, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
-    refuse_no_moment(kind, constant, facts)?;
+fn adapt_moment(beside: &Expression, constant: &mut Expression, facts: BuildFacts) -> SqlResult<()> {
+    refuse_no_moment(beside, constant, facts)?;
     let result = ResultType::datetime(6).nullable_if(constant.result.nullable);
     let operand = std::mem::replace(constant, Expression::null());
-    let cast = Cast { operand, failure: CastFailure::RefuseMoment(kind), column: None };
+    let failure = CastFailure::RefuseMoment(beside.result.kind());
+    let cast = Cast { operand, failure, column: own_name(beside) };
     *constant = Expression { kind: ExpressionKind::Cast(Box::new(cast)), result };
     Ok(())
 }
@@ -406,18 +439,24 @@ fn widen_date(beside: &Expression, parameter: &mut Expression) {
     }
 }
 
-fn refuse_no_moment(kind: TypeKind, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
+fn refuse_no_moment(beside: &Expression, constant: &Expression, facts: BuildFacts) -> SqlResult<()> {
+    let kind = beside.result.kind();
     let Some(Value::Bytes(bytes)) = constant.literal() else { return Ok(()) };
     let utf8 = text::to_utf8(bytes, constant.result.collation());
     match parse_date_time(utf8.as_bytes(), written_date_rules(facts.sql_mode)) {
         Some(_) => Ok(()),
         // MySQL warns before it refuses the text.
-        None if facts.escalates => Err(sql_error!(ER_TRUNCATED_WRONG_VALUE, kind.name(), utf8)),
+        None if facts.escalates => Err(wrong_text(kind, own_name(beside).as_deref(), &utf8)),
         None => Err(sql_error!(ER_WRONG_VALUE, kind.name().to_uppercase(), utf8)),
     }
 }
 
-fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: BuildFacts) -> SqlResult<()> {
+fn adapt_stored_list(
+    operand: &Expression,
+    list: &mut [Expression],
+    keeps_numbers: bool,
+    facts: BuildFacts,
+) -> SqlResult<()> {
     let is_moment = |member: &Expression| member.result.class() == TypeClass::DateTime;
     let is_stored = match operand.result.class() {
         // Nothing but moments beside a TIME are compared as moments of today.
@@ -428,17 +467,22 @@ fn adapt_stored_list(operand: &Expression, list: &mut [Expression], facts: Build
     if !is_stored {
         return Ok(());
     }
-    if list.len() == 1 || operand.result.class() != TypeClass::DateTime {
+    if list.len() == 1 {
         return list.iter_mut().try_for_each(|member| adapt_stored(operand, member, facts));
     }
-    // Of several numbers those that are no dates are left out.
+    // Of several those that the column cannot hold are left to the comparison.
     let silent = BuildFacts { escalates: false, ..facts };
+    if operand.result.class() != TypeClass::DateTime {
+        return list.iter_mut().try_for_each(|member| adapt_stored(operand, member, silent));
+    }
     let refuses =
         facts.escalates && operand.column_slot().is_some() && list.iter().all(Expression::is_constant);
     for member in list {
-        adapt_stored(operand, member, silent)?;
+        if !keeps_numbers {
+            adapt_stored(operand, member, silent)?;
+        }
         if refuses && member.result.class() == TypeClass::Text && is_written(member, facts) {
-            refuse_no_moment(operand.result.kind(), member, facts)?;
+            refuse_no_moment(operand, member, facts)?;
         }
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! A constant beside a column of years, dates or times is compared as what the column would store for it. Main functions:
 //! [`adapt_stored`], [`adapt_equal_year`]. Called when the operands of a comparison are prepared.
 
+use super::listed_constant::{own_name, wrong_text};
 use crate::build::BuildFacts;
 use crate::builtin::{Call, FunctionDefinition, inner};
 use crate::facts::SqlMode;
@@ -55,23 +56,15 @@ pub fn number_not_held(beside: &Expression, constant: &Expression, facts: BuildF
 }
 
 fn not_held(beside: &Expression, constant: &Expression, facts: BuildFacts) -> Option<SqlError> {
-    let (Some(value), ExpressionKind::Column(column)) = (constant.literal(), &beside.kind) else {
-        return None;
-    };
+    let (value, column) = (constant.literal()?, own_name(beside)?);
     let given = &constant.result.column_type;
     let mode = store_mode(facts.sql_mode, Date::ZERO, beside.result.kind());
     let (stored, is_warned, _) = store_beside(value, given, &beside.result.column_type, mode);
     if *value == Value::Null || stored.is_ok() && !is_warned {
         return None;
     }
-    let kind = match beside.result.kind() {
-        TypeKind::Timestamp => TypeKind::DateTime.name(),
-        kind => kind.name(),
-    };
-    let name = column.name.rsplit("`.`").next().unwrap_or(&column.name).trim_matches('`');
     let shown = values::convert::shown_text(value.as_ref(), given);
-    let text = format!("Incorrect {kind} value: '{shown}' for column '{name}' at row 1");
-    Some(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text))
+    Some(wrong_text(beside.result.kind(), Some(&column), &shown))
 }
 
 /// A parameter for a YEAR column that a condition sets equal to it is the year that the column would store.

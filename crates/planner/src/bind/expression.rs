@@ -1,7 +1,7 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
 use super::column_range::decided_by_range;
-use super::prepared_constant::check_prepared;
+use super::prepared_constant::{check_prepared, note_listed};
 use super::{Binder, Wanted, aggregate, function, literal, settled_parameter, subquery};
 use ::expression::operators::{
     ArithmeticOperator, BitOperator, CastFailure, Comparison, ComparisonOperator, adapt_equal_year,
@@ -174,6 +174,7 @@ impl Binder<'_> {
                 let mut list = self.beside(&all, None, Self::wanted_text)?;
                 let operand = list.remove(0);
                 let bound = Expression::in_list(operand, list, *negated, facts)?;
+                note_listed(self, &bound);
                 check_prepared(self, &bound)?;
                 Ok(bound)
             }

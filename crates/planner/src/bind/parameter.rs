@@ -6,7 +6,7 @@
 use super::Binder;
 use super::settled_parameter::{handed_on, read_by, read_settled};
 use ::expression::builtin::{ArgumentRule, argument_rule};
-use ::expression::operators::IntervalUnit;
+use ::expression::operators::{IntervalUnit, ListedConstant};
 use ::expression::result_type::class_of;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass, parameter};
 use charset::CollationId;
@@ -36,6 +36,8 @@ pub(crate) struct Parameters {
     pub uses: Vec<Option<ParameterUse>>,
     /// Those that each execution converts first.
     pub checked: Vec<CheckedParameter>,
+    /// See [`Plan::listed`](plan::Plan).
+    pub listed: Vec<ListedConstant>,
     /// What the operation that is being bound wants of the operand that is bound next.
     pub wanted: Option<Wanted>,
 }

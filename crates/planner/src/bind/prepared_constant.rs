@@ -36,7 +36,9 @@ pub(super) fn check_prepared(binder: &mut Binder<'_>, bound: &Expression) -> Sql
             check_beside(binder, &between.operand, &between.low.1)?;
             check_beside(binder, &between.operand, &between.high.1)
         }
-        ExpressionKind::In(list) if list.operand.result.kind() != TypeKind::Year => {
+        ExpressionKind::In(list)
+            if list.operand.result.kind() != TypeKind::Year && list.listed(true).next().is_none() =>
+        {
             check_list(binder, &list.list)
         }
         _ => Ok(()),
@@ -68,6 +70,18 @@ fn note_stored_parameters(binder: &mut Binder<'_>, bound: &Expression) {
         ExpressionKind::In(list) => list.list.iter().any(|(_, member)| is_stored(&list.operand, member)),
         _ => false,
     };
+}
+
+/// Texts of a list that is looked up are reported on by each execution, but literals with which nothing is wrong.
+pub(super) fn note_listed(binder: &mut Binder<'_>, bound: &Expression) {
+    let ExpressionKind::In(list) = &bound.kind else { return };
+    for constant in list.listed(binder.changes.escalates) {
+        let is_right = constant.constant.literal().is_some()
+            && matches!(constant.report(binder.input.context), Ok(None));
+        if !is_right {
+            binder.parameters.listed.push(constant);
+        }
+    }
 }
 
 /// A text beside a column of integers is turned to what the column would hold.

@@ -109,8 +109,7 @@ fn subquery(
         // The parts of a row are computed together.
         repeats: repeats && wanted != SubqueryUse::Row,
     };
-    let repeats = call.repeats;
-    let expression = call_as_expression(call, results);
+    let (repeats, expression) = (call.repeats, call_as_expression(call, results));
     if let Some(unplanned) = unplanned {
         binder.subqueries.open.insert(binder.subqueries.plans.len(), unplanned);
     }
