@@ -9,6 +9,8 @@ use values::{ColumnType, TypeKind};
 
 /// Display length of a FLOAT or DOUBLE without a fixed scale.
 const APPROXIMATE_LENGTH: u32 = 23;
+/// Characters of a DOUBLE column.
+const DOUBLE_WIDTH: u32 = 22;
 /// Decimals that stand for "not fixed".
 const DECIMALS_NOT_FIXED: u8 = 31;
 
@@ -70,7 +72,7 @@ fn merged_kind(left: TypeKind, right: TypeKind) -> TypeKind {
             }
         }
         (Double, other) | (other, Double) if other.is_number() => Double,
-        (Float, Int | Decimal) | (Int | BigInt | Decimal, Float) => Double,
+        (Float, Int | Decimal | Bit) | (Int | BigInt | Decimal | Bit, Float) => Double,
         (Float, other) | (other, Float) if other.is_number() => Float,
         (Decimal, other) | (other, Decimal) if other.is_number() => Decimal,
         (left, right) if left.is_temporal() && right.is_temporal() => DateTime,
@@ -135,6 +137,15 @@ pub(crate) fn approximate_size(operands: &[&ResultType]) -> (u32, u8) {
     (whole.unwrap_or(0) + u32::from(decimals), decimals)
 }
 
+/// Characters of a floating point number among texts. It is written there with the digits that it has, however many its type
+/// shows: those of a DOUBLE count as of any, but among bytes.
+fn approximate_width(result: &ResultType, binary: bool) -> u32 {
+    match result.kind() {
+        TypeKind::Double if !binary => DOUBLE_WIDTH,
+        _ => result.column_type.length.unwrap_or_else(|| width(result)),
+    }
+}
+
 fn common_text(known: &[&ResultType], kind: TypeKind, collation: DerivedCollation) -> ResultType {
     let binary = collation.collation == CollationId::BINARY;
     // Text among bytes counts with all the bytes that its characters may need.
@@ -142,6 +153,7 @@ fn common_text(known: &[&ResultType], kind: TypeKind, collation: DerivedCollatio
         TypeClass::Text if binary => {
             result.text_length().saturating_mul(u32::from(result.collation().charset().max_bytes))
         }
+        TypeClass::Double => approximate_width(result, binary),
         _ => width(result),
     };
     let length = known.iter().map(|result| size(result)).max().unwrap_or(0);

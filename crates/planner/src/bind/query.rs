@@ -170,7 +170,9 @@ impl Binder<'_> {
             body => {
                 let first = self.block_number + 1;
                 let is_whole = !self.is_operand;
-                let plan = self.operand(body, select_type)?;
+                // Rows of a statement's set operation are sent as they come, unless they are sorted.
+                let sorts = select_type == "SIMPLE" && !query.order_by.is_empty();
+                let plan = self.operand(body, if sorts { "PRIMARY" } else { select_type })?;
                 if is_whole && matches!(body, ast::QueryBody::SetOperation(_)) {
                     require_settled(plan.columns.iter().map(|column| &column.result))?;
                 }
@@ -321,6 +323,17 @@ pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expressi
     }
 }
 
+/// A column of an operand brought to the type of the set operation's column.
+fn converted_column(slot: usize, column: &OutputColumn, result: &ResultType) -> Expression {
+    let mut shown = column.result.clone();
+    // A number becomes text with the digits that it has; a column's value in a TEXT with those of the column.
+    let is_shown = !column.computed && result.kind().is_large_object();
+    if shown.class() == TypeClass::Double && result.class() == TypeClass::Text && !is_shown {
+        shown.column_type.decimals = None;
+    }
+    converted(Expression::slot(slot, column.name.as_str().into(), shown), result)
+}
+
 /// Projects a plan's rows to other column types.
 pub(crate) fn convert_columns(node: Node, from: &[OutputColumn], types: &[ResultType]) -> Node {
     if from.iter().zip(types).all(|(column, result)| column.result.column_type == result.column_type) {
@@ -330,9 +343,7 @@ pub(crate) fn convert_columns(node: Node, from: &[OutputColumn], types: &[Result
         .iter()
         .zip(types)
         .enumerate()
-        .map(|(slot, (column, result))| {
-            converted(Expression::slot(slot, column.name.as_str().into(), column.result.clone()), result)
-        })
+        .map(|(slot, (column, result))| converted_column(slot, column, result))
         .collect();
     Node::Project { input: Box::new(node), expressions }
 }

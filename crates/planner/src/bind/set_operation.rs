@@ -11,6 +11,7 @@ use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource,
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use plan::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm};
+use std::collections::VecDeque;
 
 /// An operator, ALL, and what stands to the right of them.
 type Term<'q> = (ast::SetOperator, bool, &'q ast::QueryBody);
@@ -80,7 +81,7 @@ pub(super) fn bind_set_operation(
 ) -> SqlResult<QueryPlan> {
     let chain = Chain::of(operation);
     let first_type = if select_type == "SIMPLE" { "PRIMARY" } else { select_type };
-    let mut first = operand(binder, chain.first, first_type)?;
+    let first = operand(binder, chain.first, first_type)?;
     let mut rest = Vec::with_capacity(chain.rest.len());
     for (operator, all, body) in chain.rest {
         let plan = operand(binder, body, "UNION")?;
@@ -89,52 +90,132 @@ pub(super) fn bind_set_operation(
         }
         rest.push((operator, all, plan));
     }
-    let first_columns = first.columns.clone();
-    for column in 0..first.columns.len() {
-        let result = chain_type(binder, &first.columns[column].result, &rest, column)?;
-        let merged = &mut first.columns[column];
-        let origin = Some(ColumnOrigin::temporary("", &merged.name));
-        let name = std::mem::take(&mut merged.name);
-        *merged = OutputColumn { name, result, origin, source: ValueSource::SetOperation, computed: false };
-    }
-    let columns = first.columns.clone();
-    let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
-    let mut outer = first.outer.clone();
-    let first_node = convert_columns(first.root, &first_columns, &types);
     let rows = rest.iter().fold(first.rows, |rows, (_, _, plan)| rows + plan.rows);
-    let mut terms = Vec::with_capacity(rest.len());
-    for (operator, all, plan) in rest {
-        // Operands of one set operation read one list of outer values.
-        let node = shift_outer(plan.root, plan.outer, &mut outer);
-        terms.push(SetTerm { operator, all, node: convert_columns(node, &plan.columns, &types) });
-    }
-    let root = Node::SetOperation(Box::new(SetOperation { first: first_node, rest: terms, columns: types }));
+    let block = first.block;
+    let (root, columns, outer) = in_levels(binder, first, levels(rest), select_type == "SIMPLE")?;
     let columns = columns.into_iter().map(OutputColumn::into_temporary).collect();
-    Ok(QueryPlan { columns, outer, block: first.block, ..QueryPlan::of(root, rows) })
+    Ok(QueryPlan { columns, outer, block, ..QueryPlan::of(root, rows) })
 }
 
-/// The type of one column of a chain: operators of one kind at once.
-fn chain_type(
-    binder: &Binder<'_>,
-    first: &ResultType,
-    rest: &[(ast::SetOperator, bool, QueryPlan)],
-    column: usize,
-) -> SqlResult<ResultType> {
-    let mut types = vec![first.clone()];
-    let mut kind = ast::SetOperator::Union;
-    let mut keeps_all = true;
+/// An operator, ALL, and the plan of what stands to the right of them.
+type PlannedTerm = (ast::SetOperator, bool, QueryPlan);
+
+/// Terms of one operation.
+type Level = Vec<PlannedTerm>;
+
+/// The terms of a chain, those together that MySQL computes as one operation: what stands to the left of a level is one operand of it.
+fn levels(rest: Vec<PlannedTerm>) -> VecDeque<Level> {
+    let mut levels: VecDeque<Level> = VecDeque::new();
     for (operator, all, plan) in rest {
-        // INTERSECT ALL has two operands.
-        let is_full = kind == ast::SetOperator::Intersect && keeps_all && *all;
-        if types.len() > 1 && (kind != *operator || is_full) {
-            types = vec![operation_type(binder, &types, kind)?];
-            keeps_all = true;
+        let goes_on = levels.back().is_some_and(|level| {
+            let keeps_all = level.iter().all(|(_, all, _)| *all);
+            level.iter().all(|(known, ..)| *known == operator)
+                && match operator {
+                    // All rows of what is distinct are another operation.
+                    ast::SetOperator::Union => keeps_all || !all,
+                    // INTERSECT ALL has two operands.
+                    ast::SetOperator::Intersect => !(keeps_all && all),
+                    ast::SetOperator::Except => true,
+                }
+        });
+        match levels.back_mut().filter(|_| goes_on) {
+            Some(level) => level.push((operator, all, plan)),
+            None => levels.push_back(vec![(operator, all, plan)]),
         }
-        kind = *operator;
-        keeps_all &= *all;
-        types.push(plan.columns[column].result.clone());
     }
-    operation_type(binder, &types, kind)
+    levels
+}
+
+/// Puts a chain together, with its columns and outer references. A level whose columns have the types of those to its left goes on
+/// with their operation, which is as good and has fewer steps. `streams`: rows are sent as they come, so that distinct rows
+/// have a temporary table of their own; otherwise one holds the rows of all levels of UNION in their last type.
+fn in_levels(
+    binder: &Binder<'_>,
+    first: QueryPlan,
+    mut levels: VecDeque<Level>,
+    streams: bool,
+) -> SqlResult<(Node, Vec<OutputColumn>, Vec<Expression>)> {
+    let QueryPlan { root, mut columns, mut outer, .. } = first;
+    let mut whole = SetOperation { first: root, rest: Vec::new(), columns: Vec::new() };
+    while let Some(mut group) = next_group(&mut levels) {
+        let mut types = group_types(binder, &columns, &group)?;
+        if !streams || !levels.is_empty() {
+            types.drain(..types.len() - 1);
+            group = vec![group.into_iter().flatten().collect()];
+        }
+        for (level, types) in group.into_iter().zip(types) {
+            whole = with_level(whole, &mut columns, &mut outer, level, types);
+        }
+    }
+    Ok((Node::SetOperation(Box::new(whole)), columns, outer))
+}
+
+/// Adds a level, whose columns have these types, to what stands to its left.
+fn with_level(
+    mut whole: SetOperation,
+    columns: &mut [OutputColumn],
+    outer: &mut Vec<Expression>,
+    level: Level,
+    types: Vec<ResultType>,
+) -> SetOperation {
+    let is_same = |(known, result): (&ResultType, &ResultType)| known.column_type == result.column_type;
+    if whole.rest.is_empty() {
+        whole.first = convert_columns(whole.first, columns, &types);
+    } else if !whole.columns.iter().zip(&types).all(is_same) {
+        let left = convert_columns(Node::SetOperation(Box::new(whole)), columns, &types);
+        whole = SetOperation { first: left, rest: Vec::new(), columns: Vec::new() };
+    }
+    for (operator, all, plan) in level {
+        // Operands of one set operation read one list of outer values.
+        let node = shift_outer(plan.root, plan.outer, outer);
+        whole.rest.push(SetTerm { operator, all, node: convert_columns(node, &plan.columns, &types) });
+    }
+    for (column, result) in columns.iter_mut().zip(&types) {
+        let name = std::mem::take(&mut column.name);
+        let origin = Some(ColumnOrigin::temporary("", &name));
+        let (result, source) = (result.clone(), ValueSource::SetOperation);
+        *column = OutputColumn { name, result, origin, source, computed: false };
+    }
+    whole.columns = types;
+    whole
+}
+
+/// The next level, with those of UNION that follow one of UNION.
+fn next_group(levels: &mut VecDeque<Level>) -> Option<Vec<Level>> {
+    let mut group = vec![levels.pop_front()?];
+    let is_union = |level: &Level| level.iter().all(|(operator, ..)| *operator == ast::SetOperator::Union);
+    if is_union(&group[0]) {
+        while let Some(level) = levels.pop_front_if(|level| is_union(level)) {
+            group.push(level);
+        }
+    }
+    Some(group)
+}
+
+/// The types of the columns of a group's levels. `left`: the columns of what stands to its left. Where there is text, all levels
+/// settle its collation together.
+fn group_types(
+    binder: &Binder<'_>,
+    left: &[OutputColumn],
+    group: &[Level],
+) -> SqlResult<Vec<Vec<ResultType>>> {
+    let mut left: Vec<ResultType> = left.iter().map(|column| column.result.clone()).collect();
+    let mut all = Vec::with_capacity(group.len());
+    for (at, level) in group.iter().enumerate() {
+        let kind = level.first().map_or(ast::SetOperator::Union, |(operator, ..)| *operator);
+        let of_column = |(column, known): (usize, &ResultType)| {
+            let result = |(_, _, plan): &PlannedTerm| plan.columns[column].result.clone();
+            let mut types = vec![known.clone()];
+            types.extend(level.iter().map(result));
+            if types.iter().any(|one| one.class() == TypeClass::Text) {
+                types.extend(group[at + 1..].iter().flatten().map(result));
+            }
+            operation_type(binder, &types, kind)
+        };
+        left = left.iter().enumerate().map(of_column).collect::<SqlResult<_>>()?;
+        all.push(left.clone());
+    }
+    Ok(all)
 }
 
 /// The type of what operators of one kind make: INTERSECT and EXCEPT show no NULL that an operand does not have.
