@@ -3,7 +3,7 @@
 //! from all operands of that kind. Main function: [`common_type`].
 
 use crate::derive::{DerivedCollation, temporal_digits};
-use crate::result_type::{ResultType, TypeClass};
+use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use values::{ColumnType, TypeKind};
 
@@ -41,7 +41,7 @@ pub fn common_type(types: &[&ResultType], collation: DerivedCollation) -> Result
             let digits = known.iter().map(|result| temporal_digits(result)).max().unwrap_or(0);
             ResultType::column(ColumnType::temporal(kind, digits), nullable)
         }
-        _ => common_text(&known, kind, collation),
+        _ => common_text(&known, kind, collation_beside_bits(&known, collation)),
     };
     common.nullable = nullable;
     common
@@ -135,6 +135,19 @@ pub(crate) fn approximate_size(operands: &[&ResultType]) -> (u32, u8) {
     let whole =
         operands.iter().map(|operand| width(operand).saturating_sub(u32::from(operand.scale()))).max();
     (whole.unwrap_or(0) + u32::from(decimals), decimals)
+}
+
+/// Bits are bytes among dates and times, as they are among texts.
+fn collation_beside_bits(known: &[&ResultType], collation: DerivedCollation) -> DerivedCollation {
+    let has = |is_it: fn(&ResultType) -> bool| known.iter().any(|result| is_it(result));
+    if has(|result| result.class() == TypeClass::Text) || !has(|result| result.kind() == TypeKind::Bit) {
+        return collation;
+    }
+    DerivedCollation {
+        collation: CollationId::BINARY,
+        coercibility: Coercibility::Implicit,
+        ascii_only: false,
+    }
 }
 
 /// Characters of a floating point number among texts. It is written there with the digits that it has, however many its type

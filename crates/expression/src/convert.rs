@@ -379,9 +379,9 @@ pub fn to_moment(
             }
             parsed.rounded(6).map(|moment| with_offset(moment, parsed.offset_seconds, context.facts()))
         }
-        ValueRef::UInt(_) if column_type.kind.has_members() => {
-            let member = values::convert::member_text(value.to_value(), column_type);
-            return to_moment(member.as_ref(), column_type, kind, zero_dates, context);
+        ValueRef::UInt(number) if column_type.kind.has_members() || column_type.kind == TypeKind::Bit => {
+            let (text, text_type) = text_of_number(number, column_type);
+            return to_moment(text.as_ref(), &text_type, kind, zero_dates, context);
         }
         // A column's year begins on its first of January.
         ValueRef::UInt(year) if column_type.kind == TypeKind::Year => {
@@ -410,6 +410,16 @@ pub fn to_moment(
         _ => warn_no_moment(MomentKind::DateTime, value, column_type, context),
     }
     Ok(None)
+}
+
+/// The text that the number of an ENUM, a SET or a BIT stands for, with its type.
+fn text_of_number(number: u64, column_type: &ColumnType) -> (Value, Cow<'_, ColumnType>) {
+    if column_type.kind == TypeKind::Bit {
+        let bytes = values::text::bit_bytes(number, column_type);
+        return (Value::Bytes(bytes), Cow::Owned(values::convert::bit_text_type()));
+    }
+    let member = values::convert::member_text(Value::UInt(number), column_type);
+    (member, Cow::Borrowed(column_type))
 }
 
 /// The date of an exact number that has a fraction but no time of day.

@@ -462,6 +462,10 @@ pub fn to_time(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut 
         ValueRef::Time(time) => Some((time, false)),
         ValueRef::DateTime(moment) => Some((moment.time(), false)),
         ValueRef::Date(_) => Some((Time::default(), false)),
+        ValueRef::UInt(bits) if column_type.kind == TypeKind::Bit => {
+            let bytes = text::bit_bytes(bits, column_type);
+            return to_time(ValueRef::Bytes(&bytes), &bit_text_type(), diagnostics);
+        }
         // Beyond the range of signed integers the bits are taken for a signed one.
         ValueRef::UInt(number) if number > i64::MAX as u64 && !column_type.kind.has_members() => {
             return to_time(ValueRef::Int(number as i64), column_type, diagnostics);
@@ -479,6 +483,11 @@ pub fn to_time(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut 
         diagnostics.warning(error());
     }
     found.map(|(time, _)| time)
+}
+
+/// The type of the text that the bytes of BIT are where a moment or a time is read.
+pub fn bit_text_type() -> ColumnType {
+    ColumnType::varbinary(8)
 }
 
 /// The span that a number names (123000.5), and whether it was cut.

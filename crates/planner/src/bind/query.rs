@@ -305,9 +305,9 @@ pub(crate) fn converted(expression: Expression, result: &ResultType) -> Expressi
     }
     let result = result.clone().nullable_if(expression.result.nullable);
     let mut expression = expression;
-    // Bits and years beside text are numbers.
+    // Bits and years beside text are numbers, but in a TEXT.
     let digits = match (expression.result.kind(), result.class()) {
-        (TypeKind::Bit, TypeClass::Text) => Some(20),
+        (TypeKind::Bit, TypeClass::Text) if !result.kind().is_large_object() => Some(20),
         (TypeKind::Year, TypeClass::Text) if !result.kind().is_large_object() => Some(4),
         // Years stay what a column holds, with four digits.
         (TypeKind::Year, _) if result.kind() == TypeKind::Year => return expression,
