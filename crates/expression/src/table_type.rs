@@ -44,6 +44,8 @@ pub fn table_type(result: &ResultType, source: ValueSource, purpose: TablePurpos
     match result.kind() {
         TypeKind::Null => ColumnType { length: Some(0), ..ColumnType::new(TypeKind::VarBinary) },
         _ if copied && purpose == TablePurpose::Temporary => column_type.clone(),
+        // The length that a temporary table shows of a large object is none of its kind.
+        kind if copied && kind.is_large_object() => ColumnType { length: None, ..column_type.clone() },
         kind if copied && !kind.is_integer() => column_type.clone(),
         kind if kind.is_integer() || matches!(kind, TypeKind::Year | TypeKind::Bit) => {
             integer_type(result, source, purpose)

@@ -210,6 +210,7 @@ impl<'a> Call<'a> {
         let result = self.argument(index);
         match result.class() {
             crate::result_type::TypeClass::Text => result.collation(),
+            _ if result.kind() == TypeKind::Bit => CollationId::BINARY,
             _ => self.context.facts().connection_collation,
         }
     }

@@ -5,7 +5,7 @@ use super::{Call, Derivation, FunctionDefinition, acting, pure};
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use charset::CollationId;
 use errors::SqlResult;
-use values::Value;
+use values::{TypeKind, Value};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -87,7 +87,12 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         1,
         1,
         |_| Ok(ResultType::integer(10)),
-        |call| Ok(Value::Int(call.argument(0).coercibility as i64)),
+        |call| {
+            let argument = call.argument(0);
+            let is_bit = argument.kind() == TypeKind::Bit;
+            let coercibility = if is_bit { Coercibility::Implicit } else { argument.coercibility };
+            Ok(Value::Int(coercibility as i64))
+        },
     ),
 ];
 

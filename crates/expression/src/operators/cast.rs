@@ -163,6 +163,7 @@ impl Cast {
         let warns = self.warns();
         let source = match self.operand.result.class() {
             crate::result_type::TypeClass::Text => from.collation,
+            _ if from.kind == TypeKind::Bit => CollationId::BINARY,
             _ => context.facts().connection_collation,
         };
         let Some(bytes) = convert::to_text(value.as_ref(), from, context) else { return Ok(Value::Null) };

@@ -203,7 +203,8 @@ fn group_concat_type(
     arguments: &mut [Expression],
 ) -> SqlResult<ResultType> {
     let (mut collation, mut coercibility) = (connection, Coercibility::Coercible);
-    if arguments.iter().any(|argument| argument.result.class() == TypeClass::Text) {
+    let is_text = |result: &ResultType| result.class() == TypeClass::Text || result.kind() == TypeKind::Bit;
+    if arguments.iter().any(|argument| is_text(&argument.result)) {
         let mut operands: Vec<&mut Expression> = arguments.iter_mut().collect();
         let common = common_collation(&mut operands, connection, "group_concat", false)?;
         (collation, coercibility) = (common.collation, common.coercibility);
@@ -215,8 +216,8 @@ fn group_concat_type(
     let longest = longest.saturating_mul(width);
     let mut result = ResultType::text(longest, collation, coercibility).nullable();
     result.column_type.kind = match collation {
-        CollationId::BINARY => values::TypeKind::LongBlob,
-        _ => values::TypeKind::LongText,
+        CollationId::BINARY => TypeKind::LongBlob,
+        _ => TypeKind::LongText,
     };
     Ok(result)
 }

@@ -15,7 +15,7 @@ use functions::locale::{self, Locale};
 use functions::numeric::round_double;
 use functions::pieces;
 use functions::string::build;
-use values::{Value, number};
+use values::{TypeKind, Value, number};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -294,7 +294,10 @@ fn derive_quote(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     }
     // Bytes must be text of the connection's character set.
     let argument = &mut derivation.arguments[0];
-    if argument.result.class() == TypeClass::Text && argument.result.collation() == CollationId::BINARY {
+    let is_text = argument.result.class() == TypeClass::Text;
+    if is_text && argument.result.collation() == CollationId::BINARY
+        || argument.result.kind() == TypeKind::Bit
+    {
         let result = &argument.result;
         let text = ResultType::text(result.text_length(), derivation.connection, result.coercibility);
         let text = text.nullable_if(result.nullable);

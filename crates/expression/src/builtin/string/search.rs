@@ -179,7 +179,8 @@ fn derive_strcmp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 fn compare(call: &mut Call<'_>) -> SqlResult<Value> {
     // What is no text is ASCII.
     let has_text = (0..2).any(|index| call.argument(index).class() == TypeClass::Text);
-    let collation = if has_text { common_collation(call) } else { CollationId::BINARY }.get();
+    let has_bits = (0..2).any(|index| call.argument(index).kind() == TypeKind::Bit);
+    let collation = if has_text && !has_bits { common_collation(call) } else { CollationId::BINARY }.get();
     let (Some(left), Some(right)) = (call.text(0)?, call.text(1)?) else { return Ok(Value::Null) };
     Ok(Value::Int(collation.compare(&left, &right) as i64))
 }
