@@ -13,6 +13,7 @@
 //! | 7, space (4 bytes, big-endian) | nothing: a file of the space that no table has is a leftover of ours, and may be removed |
 //! | 8, space and page (4 bytes each, big-endian) | LSN that the page must have, u64; why recovery has passed over its changes, text |
 //! | 9, table id | nothing: keys of the table's indexes may have been cut (rule K2 in the engine's README) |
+//! | 10, table id | nothing: a stop has left delete marks in the table that purge had not removed (rule R12 there) |
 //!
 //! Entries of kinds 1, 2 and 5 may be long: each stands in parts of 5,000 bytes, whose keys end with the part's number (2 bytes,
 //! big-endian).
@@ -37,6 +38,7 @@ const UNFINISHED: u8 = 6;
 const LEFTOVER: u8 = 7;
 const DAMAGE: u8 = 8;
 const CUT_KEYS: u8 = 9;
+const DELETE_MARKS: u8 = 10;
 
 /// Gets key and value of an entry.
 type VisitEntry<'a> = dyn FnMut(&[u8], &[u8]) -> EngineResult<()> + 'a;
@@ -67,6 +69,8 @@ pub struct LoadedTable {
     pub statistics: Option<StoredStatistics>,
     /// Keys of its indexes may have been cut.
     pub cut_keys: bool,
+    /// It may hold delete marks that nobody needs.
+    pub delete_marks: bool,
 }
 
 /// Everything that is committed in the dictionary.
@@ -134,6 +138,7 @@ impl DictionaryStore {
     pub fn forget_table(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
         self.tree.remove(pool, &DictionaryStore::auto_increment_key(table))?;
         self.tree.remove(pool, &cut_keys_key(table))?;
+        self.remove_delete_marks(pool, table)?;
         let key = DictionaryStore::statistics_key(table);
         for part in 0..=u16::MAX {
             if !self.tree.remove(pool, &part_key(&key, part))? {
@@ -151,6 +156,17 @@ impl DictionaryStore {
     /// Whether that is noted.
     pub fn has_cut_keys(&self, pool: &BufferPool, table: TableId) -> EngineResult<bool> {
         Ok(self.tree.get(pool, &cut_keys_key(table), |_| ())?.is_some())
+    }
+
+    /// Notes that a table may hold delete marks that nobody needs.
+    pub fn put_delete_marks(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
+        self.put_now(pool, &delete_marks_key(table), &[]).map(|_| ())
+    }
+
+    /// Takes that note back.
+    pub fn remove_delete_marks(&self, pool: &BufferPool, table: TableId) -> EngineResult<()> {
+        self.tree.remove(pool, &delete_marks_key(table))?;
+        Ok(())
     }
 
     /// Notes that an index is about to be built or freed in a space: after a crash its pages are accounted for.
@@ -341,6 +357,11 @@ impl Contents {
                     table.cut_keys = true;
                 }
             }
+            DELETE_MARKS => {
+                if let Some(table) = self.table(big_endian(rest)?) {
+                    table.delete_marks = true;
+                }
+            }
             IDS => {}
             _ => return None,
         }
@@ -360,12 +381,17 @@ impl LoadedTable {
             record: bytes.to_vec(),
             statistics: None,
             cut_keys: false,
+            delete_marks: false,
         })
     }
 }
 
 fn cut_keys_key(table: TableId) -> Vec<u8> {
     [&[CUT_KEYS][..], &table.0.to_be_bytes()].concat()
+}
+
+fn delete_marks_key(table: TableId) -> Vec<u8> {
+    [&[DELETE_MARKS][..], &table.0.to_be_bytes()].concat()
 }
 
 fn damage_key(page: PageId) -> Vec<u8> {

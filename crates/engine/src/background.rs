@@ -1,4 +1,4 @@
-//! The background threads: purge, undo that is in the way of the log, log flush once a second, rollback. Main types: [`Background`],
+//! The background threads: purge, delete marks of before the start, undo that is in the way of the log, log flush once a second, rollback. Main types: [`Background`],
 //! [`Worker`]. What their rounds do is said in `start/threads.rs`. Each has a thread of its own: a long purge must not keep the log from being flushed, nor undo from being saved
 //! that other transactions wait for.
 
@@ -19,6 +19,8 @@ pub(crate) struct Background {
     /// Saves undo, so that the log may go on.
     pub(crate) undo: Arc<Worker>,
     pub(crate) flush: Arc<Worker>,
+    /// Delete marks that the last stop has left.
+    pub(crate) sweep: Arc<Worker>,
     /// Undoes what a crash left unfinished.
     pub(crate) rollback: Arc<Worker>,
 }
@@ -40,7 +42,7 @@ struct State {
 impl Background {
     /// Ends the threads and waits for them.
     pub(crate) fn stop(&self) {
-        let all = [&self.purge, &self.undo, &self.flush, &self.rollback];
+        let all = [&self.purge, &self.sweep, &self.undo, &self.flush, &self.rollback];
         all.iter().for_each(|worker| worker.end());
         all.iter().for_each(|worker| worker.join());
     }

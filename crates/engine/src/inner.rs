@@ -9,6 +9,7 @@ use crate::purge::Purge;
 use crate::read::ConsistentReads;
 use crate::rollback::Rollback;
 use crate::shared::{Settings, Shared};
+use crate::sweep::Sweep;
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
@@ -31,6 +32,7 @@ pub(crate) struct EngineInner {
     pub(crate) reads: Arc<ConsistentReads>,
     pub(crate) rollback: Rollback,
     pub(crate) purge: Purge,
+    pub(crate) sweep: Sweep,
     pub(crate) background: Background,
     /// One DDL statement at a time.
     pub(crate) ddl: Arc<DdlTurns>,
@@ -92,7 +94,8 @@ impl EngineInner {
                 values.clone(),
                 system.clone(),
             ),
-            purge: Purge::new(pool.clone(), tables.clone(), undo.clone(), values.clone(), system.clone()),
+            sweep: Sweep::new(shared.clone(), tables.clone(), undo.clone(), system.clone()),
+            purge: Purge::new(shared.clone(), tables.clone(), undo.clone(), values.clone(), system.clone()),
             pool,
             shared,
             tables,

@@ -16,6 +16,7 @@ mod rollback;
 mod shared;
 mod start;
 mod statistics;
+mod sweep;
 mod tables;
 mod transaction;
 mod transaction_system;

@@ -2,6 +2,7 @@
 //! The history has committed writers in commit order; the background thread (or [`crate::Engine::purge`]) works them off.
 
 use crate::lob::LongValues;
+use crate::shared::Shared;
 use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
@@ -18,6 +19,7 @@ const FAILURES_MAX: u32 = 16;
 
 /// Removes what committed transactions left.
 pub(crate) struct Purge {
+    shared: Arc<Shared>,
     pool: Arc<BufferPool>,
     tables: Arc<Tables>,
     undo: Arc<UndoLog>,
@@ -30,17 +32,17 @@ pub(crate) struct Purge {
 impl Purge {
     /// Works off the history of `undo`, and what `system` has beside it.
     pub(crate) fn new(
-        pool: Arc<BufferPool>,
+        shared: Arc<Shared>,
         tables: Arc<Tables>,
         undo: Arc<UndoLog>,
         values: Arc<LongValues>,
         system: Arc<TransactionSystem>,
     ) -> Purge {
-        Purge { pool, tables, undo, values, system, running: Mutex::new(()) }
+        Purge { pool: shared.pool.clone(), shared, tables, undo, values, system, running: Mutex::new(()) }
     }
 
     /// Purges all that no snapshot needs now. Returns the number of versions and entries removed. An error ends nothing but the
-    /// part that it is about: the watermark moves on, and what failed is tried again by the next round.
+    /// part that it is about: the watermark moves on, and what failed is tried again by the next round. A stop ends it.
     pub(crate) fn purge_once(&self) -> EngineResult<u64> {
         let _one_at_a_time = lock(&self.running);
         // It makes room.
@@ -71,6 +73,7 @@ impl Purge {
         let (mut removed, mut failures, mut result) = (0, 0, Ok(()));
         let count = self.system.strays.stray_count();
         for _ in 0..count {
+            self.shared.check_running()?;
             let Some(stray) = self.system.strays.take_stray() else { break };
             if self.system.commits.is_visible(stray.writer, horizon) {
                 let has_room = self.pool.check_writable().map_err(EngineError::from);
@@ -93,6 +96,7 @@ impl Purge {
     fn purge_finished(&self, finished: &Finished) -> EngineResult<u64> {
         let mut removed = 0;
         finished.visit(|writer, record| {
+            self.shared.check_running()?;
             // What purge writes is not more than what it frees, but the log is others' too.
             self.pool.check_writable()?;
             removed += self.purge_record(record, writer);
@@ -118,7 +122,12 @@ impl Purge {
     }
 
     /// Removes an entry if it still is the delete mark that `writer` left.
-    fn remove_tombstone(&self, index: IndexId, key: &[u8], writer: TransactionId) -> EngineResult<bool> {
+    pub(crate) fn remove_tombstone(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        writer: TransactionId,
+    ) -> EngineResult<bool> {
         let Some(open) = self.tables.open_index(index)? else { return Ok(false) };
         let mut mini = self.pool.mini_transaction();
         let mut edit = open.tree.edit(&mut mini, key)?;

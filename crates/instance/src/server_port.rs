@@ -94,6 +94,11 @@ impl Instance {
         self.engine().failure().map(|error| error.to_string())
     }
 
+    /// Whether the end waits for purge (innodb_fast_shutdown=0).
+    pub fn purges_at_stop(&self) -> bool {
+        self.global_number(id::INNODB_FAST_SHUTDOWN) == 0
+    }
+
     /// Counts a connection that never became a session.
     pub fn count_refused(&self, reason: RefusedConnection) {
         let counters = self.ended_counters();

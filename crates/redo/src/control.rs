@@ -33,8 +33,12 @@ pub struct Features {
 /// Tables in the dictionary have store ids.
 const STORE_IDS: u64 = 1;
 
+/// The dictionary may have notes of tables with delete marks.
+const DELETE_MARK_NOTES: u64 = 2;
+
 /// The features that this server knows, and gives to a log that it opens.
-pub const FEATURES: Features = Features { incompatible: STORE_IDS, read_compatible: 0, compatible: 0 };
+pub const FEATURES: Features =
+    Features { incompatible: STORE_IDS | DELETE_MARK_NOTES, read_compatible: 0, compatible: 0 };
 
 impl Features {
     /// With those of another set.

@@ -155,8 +155,12 @@ fn wait_for_order(stopped: &Receiver<()>, failure: impl Fn() -> Option<String>) 
     }
 }
 
-/// Writes everything, so that the next start has nothing to recover.
+/// Writes everything, so that the next start has nothing to recover. Old rows are left to it, unless innodb_fast_shutdown is 0.
 fn close(instance: &Instance) -> Result<(), StartError> {
+    if instance.purges_at_stop() {
+        // What cannot be removed (a damaged page) is no reason not to write the rest.
+        let _ = instance.engine().purge();
+    }
     instance.engine().shutdown().map_err(|error| StartError(format!("The engine did not close: {error}")))
 }
 

@@ -135,7 +135,14 @@ impl Engine {
     /// Removes what no snapshot needs any more; a background thread does the same. Returns the number of entries and versions
     /// removed.
     pub fn purge(&self) -> EngineResult<u64> {
-        self.inner.purge.purge_once()
+        let mut removed = self.inner.purge.purge_once()?;
+        loop {
+            let (swept, is_left) = self.inner.sweep.sweep_some(&self.inner.purge)?;
+            removed += swept;
+            if !is_left {
+                return Ok(removed);
+            }
+        }
     }
 
     /// Writes dirty pages and moves the log's start forward; a background thread does the same.

@@ -117,6 +117,7 @@ impl LongValues {
                 // The notes of a transaction that is still being rolled back go with its changes.
                 let is_committed = matches!(commits.state(writer), TransactionState::Committed(_));
                 let table = self.tables.open_index(index)?.and_then(|open| open.table);
+                self.shared.check_running()?;
                 self.pool.check_writable()?;
                 if is_committed && table.is_none_or(|table| table.check_usable().is_ok()) {
                     match self.remove_dead(writer, index, reference) {

@@ -122,8 +122,8 @@ impl Engine {
         Ok(engine)
     }
 
-    /// Ends background work, purges, writes everything and closes the files. Transactions must have ended: unfinished ones are
-    /// rolled back by the next start.
+    /// Ends background work, writes everything and closes the files. Transactions must have ended: unfinished ones are rolled back by
+    /// the next start. Old rows are not purged, for that may take long: the tables are noted, and the next start removes what is left.
     pub fn shutdown(&self) -> EngineResult<()> {
         let inner = &self.inner;
         if inner.shared.stopped.swap(true, Ordering::AcqRel) {
@@ -133,8 +133,10 @@ impl Engine {
         if inner.shared.settings.is_read_only {
             return Ok(());
         }
-        // What purge cannot remove (a damaged page) is no reason not to write the rest.
-        let _ = inner.purge.purge_once();
+        // The next start would undo transactions that have ended, of which the undo tree still has something and the log no end.
+        let _ = inner.undo.discard_finished();
+        // What cannot be noted (a damaged page, a full disk) is no reason not to write the rest.
+        let _ = inner.sweep.note_marked_tables(&inner.purge);
         for entry in inner.tables.dictionary.entries() {
             inner.tables.store_exact_counter(&entry)?;
         }
@@ -272,6 +274,9 @@ fn know_tables(inner: &EngineInner, contents: Contents) -> EngineResult<bool> {
     let mut tables = Vec::with_capacity(contents.tables.len());
     for mut loaded in contents.tables {
         let entry = Arc::new(TableEntry::loaded(&mut loaded));
+        if loaded.delete_marks {
+            inner.sweep.add(loaded.id, entry.tree_ids());
+        }
         inner.tables.dictionary.add_entry(&loaded.name.schema, &loaded.name.table, &entry);
         tables.push(KnownTable { entry, name: loaded.name });
     }

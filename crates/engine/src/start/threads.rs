@@ -14,6 +14,11 @@ pub(super) fn start_threads(inner: &Arc<EngineInner>) {
     background.purge.start(environment, inner, "iruka-purge", ROUND, |engine| {
         drop(engine.purge.purge_once());
     });
+    if !inner.shared.is_forced() {
+        background.sweep.start(environment, inner, "iruka-sweep", ROUND, |engine| {
+            drop(engine.sweep.sweep_some(&engine.purge));
+        });
+    }
     background.undo.start(environment, inner, "iruka-undo", ROUND, |engine| {
         drop(engine.undo.save_undo_in_the_way());
     });

@@ -11,7 +11,7 @@ use engine_error::EngineResult;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use stdx::ids::{IndexId, SpaceId};
+use stdx::ids::{IndexId, SpaceId, TableId};
 use stdx::sync::lock;
 
 /// Entries of the ring that are looked at for each table that is opened: what all hold is left open.
@@ -196,6 +196,11 @@ impl Dictionary {
     pub(crate) fn table_of_index(&self, index: IndexId) -> Option<Arc<Table>> {
         let entry = self.read().indexes.get(&index).cloned()?;
         Some(self.opened(&entry))
+    }
+
+    /// The id of that table. Opens nothing.
+    pub(crate) fn table_id_of_index(&self, index: IndexId) -> Option<TableId> {
+        self.read().indexes.get(&index).map(|entry| entry.id())
     }
 
     /// Undo and purge do not find it any more.

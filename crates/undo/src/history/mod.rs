@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use stdx::ids::{CommitTimestamp, TransactionId};
 use stdx::sync::lock;
-use txn::{HistoryPlace, RecordCounts, SpillError, SpillFile};
+use txn::{HistoryPlace, RecordCounts, SpillError, SpillFile, UndoRecord};
 
 /// Largest size of a block of short lists. Longer lists have a block of their own.
 const BLOCK_BYTES_MAX: u64 = 64 << 10;
@@ -162,6 +162,19 @@ impl History {
             (slot.block.clone(), blocks.first, slot.at, slot.newest <= horizon, slot.left)
         };
         block.finished(number, at, is_whole.then_some(left), horizon).map(Some)
+    }
+
+    /// Calls `visit` with each record that purge still has work with and its writer, oldest first, up to an error. Takes nothing out.
+    pub fn visit_left<E: From<SpillError>>(
+        &self,
+        mut visit: impl FnMut(TransactionId, UndoRecord<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let all: Vec<(Arc<Block>, usize, RecordCounts)> =
+            self.read().queue.iter().map(|slot| (slot.block.clone(), slot.at, slot.left)).collect();
+        for (block, at, left) in all {
+            block.finished(0, at, Some(left), CommitTimestamp(u64::MAX))?.visit(&mut visit)?;
+        }
+        Ok(())
     }
 
     /// Takes out what purge has worked off, the last that it was given.
