@@ -174,6 +174,17 @@ impl Scan {
         self.pending = Vec::new().into_iter();
     }
 
+    /// Reads on behind an entry, whatever was read of the leaf before.
+    pub(crate) fn go_on_behind(&mut self, key: &[u8]) {
+        let mut range = self.options.range.clone();
+        match self.options.direction {
+            Direction::Forward => range.lower = Bound::Excluded(key.to_vec()),
+            Direction::Backward => range.upper = Bound::Excluded(key.to_vec()),
+        }
+        self.cursor = Scan::new(&self.table, ScanOptions { range, ..self.options.clone() }).cursor;
+        self.pending = Vec::new().into_iter();
+    }
+
     /// Whether a row lies before the one whose lock was waited for: it was inserted meanwhile. Forgets that one where it is reached.
     pub(crate) fn is_before_awaited(awaited: &mut Option<Vec<u8>>, direction: Direction, key: &[u8]) -> bool {
         let is_before = awaited.as_ref().is_some_and(|awaited| match direction {

@@ -6,7 +6,7 @@ use super::{Conflict, Transaction};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{Candidate, Gap, RowBatch, Scan, SeenEntries, WaitPolicy, entry_key_matches, push_row};
 use btree::{LeafView, Taken};
-use engine_error::EngineResult;
+use engine_error::{EngineError, EngineResult};
 use entry::EntryKind;
 use stdx::ids::IndexId;
 use txn::locks::{Hold, LockMode, Strength};
@@ -16,6 +16,16 @@ pub(super) struct EntryLocks<'t> {
     pub(super) transaction: &'t Transaction,
     pub(super) mode: LockMode,
     pub(super) policy: WaitPolicy,
+}
+
+/// What became of an entry's row.
+enum Lockable {
+    /// It is locked; with the entry's key.
+    Row(Vec<u8>),
+    /// There is none, or it is left out.
+    NoRow,
+    /// It would have to be waited for, and is asked for once more.
+    Later,
 }
 
 impl EntryLocks<'_> {
@@ -47,14 +57,17 @@ impl EntryLocks<'_> {
                 if notes_entries {
                     batch.note_entry(candidate.key);
                 }
-            } else if self.lock_row_of(scan, &candidate.key, batch)? {
-                if notes_entries {
-                    batch.note_entry(Vec::new());
+                continue;
+            }
+            match self.take_candidate(scan, candidate, batch)? {
+                Lockable::Row(key) => {
+                    if notes_entries {
+                        batch.note_entry(Vec::new());
+                    }
+                    rows.push(key);
                 }
-                rows.push(candidate.key);
-            } else {
-                scan.seen.has_others = true;
-                self.look_again(scan, batch)?;
+                Lockable::NoRow => {}
+                Lockable::Later => break,
             }
         }
         if self.transaction.repeats_reads() && !rows.is_empty() {
@@ -63,8 +76,47 @@ impl EntryLocks<'_> {
         Ok(true)
     }
 
+    /// Locks the row of an entry and adds it to the batch.
+    fn take_candidate(
+        &self,
+        scan: &mut Scan,
+        candidate: Candidate,
+        batch: &mut RowBatch,
+    ) -> EngineResult<Lockable> {
+        let (owner, repeats) = (self.transaction.owner(), self.transaction.repeats_reads());
+        let waits = owner.wait_count();
+        // Rows that may be given back go out before another is waited for.
+        let policy = match self.policy {
+            WaitPolicy::Wait if !batch.is_empty() && !repeats => WaitPolicy::NoWait,
+            policy => policy,
+        };
+        let is_row = match self.lock_row_of(scan, &candidate.key, policy, batch) {
+            Err(EngineError::LockNotAvailable) if self.policy == WaitPolicy::Wait => {
+                let rest = std::mem::replace(&mut scan.pending, Vec::new().into_iter());
+                scan.pending = std::iter::once(candidate).chain(rest).collect::<Vec<_>>().into_iter();
+                return Ok(Lockable::Later);
+            }
+            locked => locked?,
+        };
+        if !is_row {
+            scan.seen.has_others = true;
+            self.look_again(scan, batch)?;
+        }
+        // Where gaps are open, others may have put entries in before those that were read.
+        if !repeats && owner.wait_count() != waits {
+            scan.go_on_behind(&candidate.key);
+        }
+        Ok(if is_row { Lockable::Row(candidate.key) } else { Lockable::NoRow })
+    }
+
     /// Locks the row of an entry and adds it to the batch; false if there is none, or it is left out.
-    fn lock_row_of(&self, scan: &Scan, entry_key: &[u8], batch: &mut RowBatch) -> EngineResult<bool> {
+    fn lock_row_of(
+        &self,
+        scan: &Scan,
+        entry_key: &[u8],
+        policy: WaitPolicy,
+        batch: &mut RowBatch,
+    ) -> EngineResult<bool> {
         let table = &scan.table;
         let index = table.index(scan.options.index)?;
         let locks = &self.transaction.engine.system.locks;
@@ -75,9 +127,8 @@ impl EntryLocks<'_> {
         let clustered_key = index.clustered_key(entry_key)?;
         let mut row = None;
         let owned = self.transaction.owner().lock_mark();
-        self.transaction.get_locked(table, clustered_key, self.mode, self.policy, &mut |found| {
-            row = Some(found.to_owned())
-        })?;
+        self.transaction
+            .get_locked(table, clustered_key, self.mode, policy, &mut |found| row = Some(found.to_owned()))?;
         let Some(row) = row else { return Ok(false) };
         let source = self.transaction.engine.values.key_source(table, row.as_stored(), &index.columns)?;
         if !entry_key_matches(table, index, &source, entry_key, clustered_key)? {

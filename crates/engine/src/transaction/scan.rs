@@ -114,11 +114,15 @@ impl Transaction {
             None => Ok(false),
             Some(awaits) => {
                 filling.complete(&self.engine.reads, None, batch)?;
-                // Rows that are locked already go out first; the wait is met again by the next call.
+                // Rows that are locked already go out first, and may be given back; the wait is met again by the next call.
                 scan.awaited = awaited;
-                if let Some(key) = awaits? {
-                    scan.awaited = Some(key);
-                    self.wait_for_lock()?;
+                match awaits? {
+                    Some(key) if batch.is_empty() => {
+                        scan.awaited = Some(key);
+                        self.wait_for_lock()?;
+                    }
+                    Some(_) => self.engine.system.locks.abandon(&self.owner()),
+                    None => {}
                 }
                 Ok(true)
             }

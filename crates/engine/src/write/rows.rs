@@ -4,8 +4,8 @@
 use super::ValueWriter;
 use super::insert::RowWriter;
 use super::insert_many::batch_rows;
-use crate::lob::LobReference;
-use crate::read::{ReadMode, WaitPolicy};
+use crate::lob::{LobReference, Wanted};
+use crate::read::{KeyRange, ReadMode, RowBatch, ScanOptions, View, WaitPolicy};
 use crate::tables::Table;
 use crate::transaction::Transaction;
 use engine_error::{DuplicateKey, EngineResult};
@@ -110,15 +110,35 @@ impl Transaction {
         Ok(())
     }
 
-    /// Locks the row whose primary key has stopped a statement, as MySQL does: who is told of it finds it to the transaction's end. What another
-    /// unique index has met is kept closed anyway. Errors: lock errors.
+    /// Locks the row whose primary key has stopped a statement, or the entry of another unique index, as MySQL does: who is told of it finds it
+    /// to the transaction's end. Errors: lock errors.
     pub fn keep_duplicate(&self, table: &Arc<Table>, found: &DuplicateKey) -> EngineResult<()> {
-        match found.index {
-            0 => self
-                .get(table, 0, &found.existing_key, ReadMode::Shared(WaitPolicy::Wait), &mut |_| ())
-                .map(|_| ()),
-            _ => Ok(()),
+        let (shared, row_key) = (ReadMode::Shared(WaitPolicy::Wait), &*found.existing_key);
+        if found.index == 0 {
+            return self.get(table, 0, row_key, shared, &mut |_| ()).map(|_| ());
         }
+        let index = table.index(found.index)?;
+        let mut row = Vec::new();
+        let view = View { snapshot: None, own: self.id().unwrap_or_default() };
+        let show = &mut |bytes: &[u8]| row.extend_from_slice(bytes);
+        if self
+            .engine
+            .reads
+            .get_visible(view, table, row_key, Wanted::for_keys(&index.columns), show)?
+            .is_none()
+        {
+            return Ok(());
+        }
+        let mut key = Vec::new();
+        index.own_key(&table.view(&row)?, &mut key)?;
+        let options = ScanOptions {
+            index: found.index,
+            range: KeyRange::prefix(&key),
+            mode: shared,
+            covering: true,
+            ..ScanOptions::default()
+        };
+        self.scan(table, options)?.next_batch(self, &mut RowBatch::new(), 1).map(|_| ())
     }
 
     /// As `insert_many`, but where rows that are there already are no error: false if there was a duplicate key; nothing is

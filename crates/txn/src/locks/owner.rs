@@ -111,6 +111,11 @@ impl Owner {
         state.waiting.is_some().then_some(state.wait_began_us)
     }
 
+    /// How many waits it has begun.
+    pub fn wait_count(&self) -> u64 {
+        self.lock_state().wait_number
+    }
+
     /// A mark that all later locks lie behind: what a statement notes, to know later which locks are its own.
     pub fn lock_mark(&self) -> u64 {
         self.lock_state().held.next_sequence()
