@@ -48,7 +48,8 @@ pub(super) fn adapt_listed(
         _ => false,
     };
     let has_text = list.iter().any(|member| member.result.class() == Text);
-    if list.len() < 2 || !has_text || !list.iter().all(fits) {
+    // What reads no row is computed once as a whole.
+    if list.len() < 2 || operand.is_constant() || !has_text || !list.iter().all(fits) {
         return false;
     }
     for member in list.iter_mut().filter(|member| member.result.class() == Text) {
