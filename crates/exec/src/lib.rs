@@ -153,9 +153,11 @@ pub fn execute_planned(
         PlanKind::Query(..) | PlanKind::Do(_) => true,
     };
     let escalates = context.facts.sql_mode.is_strict() && !ignores;
+    if !plan.listed.is_empty() {
+        report_listed(plan, context)?;
+    }
+    context.diagnostics.escalate(escalates);
     let mut run = Run::new(plan, context);
-    plan::report_listed(&plan.listed, &mut run)?;
-    run.statement.diagnostics.escalate(escalates);
     let checked = match escalates {
         true => plan::check_parameters(&plan.checked_parameters, &mut run),
         false => Ok(()),
@@ -168,6 +170,13 @@ pub fn execute_planned(
     outcome.rows_examined = run.rows_examined;
     outcome.spilled = run.spill_counts();
     Ok(outcome)
+}
+
+/// Reports on the constants of lists that are looked up. Few plans have any.
+#[cold]
+#[inline(never)]
+fn report_listed(plan: &Plan, context: &mut StatementContext<'_>) -> SqlResult<()> {
+    plan::report_listed(&plan.listed, &mut Run::new(plan, context))
 }
 
 /// Runs a plan of any kind.
