@@ -38,7 +38,12 @@ impl TransactionMark {
     /// A transaction begins.
     #[inline]
     pub fn begin(&self, began_microseconds: u64, isolation: Isolation, read_only: bool) {
-        let level = LEVELS.iter().position(|level| *level == isolation).unwrap_or_default() as u8;
+        let level = match isolation {
+            Isolation::ReadUncommitted => 0,
+            Isolation::ReadCommitted => 1,
+            Isolation::RepeatableRead => 2,
+            Isolation::Serializable => 3,
+        };
         let read_only = if read_only { READ_ONLY } else { 0 };
         self.characteristics.store(level | read_only, Ordering::Relaxed);
         self.began.store(began_microseconds + 1, Ordering::Relaxed);

@@ -48,15 +48,15 @@ impl Gap {
     }
 }
 
-impl KeyRange {
-    /// Whether at most one row can be in the range: one whole key of a unique index, without NULL.
-    pub(crate) fn has_one_row(&self, index: &Index) -> bool {
-        let Bound::Included(key) = &self.lower else { return false };
-        let part_end = |count| index.own_prefix_bytes(key, count).ok();
-        let is_value = |part| part_end(part).is_some_and(|at| !index.key_layout.is_null_at(part, key, at));
-        let parts = index.key_columns.len();
-        index.unique
-            && self.upper == KeyRange::after_prefix(key)
+impl Index {
+    /// Whether at most one row can be in a range: one whole key of a unique index, without NULL.
+    pub(crate) fn has_one_row(&self, range: &KeyRange) -> bool {
+        let Bound::Included(key) = &range.lower else { return false };
+        let part_end = |count| self.own_prefix_bytes(key, count).ok();
+        let is_value = |part| part_end(part).is_some_and(|at| !self.key_layout.is_null_at(part, key, at));
+        let parts = self.key_columns.len();
+        self.unique
+            && range.upper == KeyRange::after_prefix(key)
             && part_end(parts) == Some(key.len())
             && (0..parts).all(is_value)
     }

@@ -13,10 +13,12 @@ mod visit;
 pub(crate) use batches::{entry_key_matches, push_row};
 pub(crate) use filling::Filling;
 pub(crate) use gap::Gap;
+pub use page::KEY_BYTES_MAX;
 pub use reader::Reader;
 pub(crate) use row::View;
 pub(crate) use scan::{Candidate, SeenEntries};
-pub use scan::{Direction, KEY_BYTES_MAX, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, WaitPolicy};
+pub use scan::{Scan, ScanOptions};
+pub use scan_types::{Direction, KeyRange, ReadMode, RowBatch, WaitPolicy};
 pub(crate) use visit::VisitRow;
 
 use crate::lob::LongValues;

@@ -1,58 +1,12 @@
-//! Reading an index range in either direction, a batch of rows at a time. Main types: [`ScanOptions`], [`Scan`],
-//! [`RowBatch`]. A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller
-//! may change rows of the same table while it runs.
+//! Reading an index range in either direction, a batch of rows at a time. Main types: [`ScanOptions`], [`Scan`].
+//! A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller may change rows of the same table while it runs.
 
-use super::Gap;
+use super::{Direction, Gap, KeyRange, ReadMode};
 use crate::tables::Table;
 use btree::{Cursor, CursorRange};
-use engine_error::{EngineError, EngineResult};
 use std::ops::Bound;
 use std::sync::Arc;
 use values::row::ColumnSet;
-
-/// How rows are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ReadMode {
-    /// From the transaction's snapshot (the newest rows under READ UNCOMMITTED). Takes no locks.
-    #[default]
-    Consistent,
-    /// The newest committed rows, locked for reading (FOR SHARE; plain reads of SERIALIZABLE).
-    Shared(WaitPolicy),
-    /// The newest committed rows, locked for writing (FOR UPDATE, UPDATE, DELETE).
-    Exclusive(WaitPolicy),
-}
-
-/// What to do when a row is locked by another transaction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WaitPolicy {
-    /// Wait up to the lock wait time-out.
-    #[default]
-    Wait,
-    /// NOWAIT: fail with `LockNotAvailable`.
-    NoWait,
-    /// SKIP LOCKED: leave the row out.
-    SkipLocked,
-}
-
-/// Direction of a scan.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Direction {
-    /// In key order.
-    #[default]
-    Forward,
-    /// In reverse key order.
-    Backward,
-}
-
-/// A range of encoded keys, compared as bytes. The bounds are compared with whole entry keys, and an entry key of a secondary
-/// index continues with the clustered key; [`KeyRange::prefix`] and friends make the bounds that SQL ranges mean.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyRange {
-    /// Lower bound.
-    pub lower: Bound<Vec<u8>>,
-    /// Upper bound.
-    pub upper: Bound<Vec<u8>>,
-}
 
 /// What to scan and how.
 #[derive(Clone, Debug)]
@@ -72,32 +26,6 @@ pub struct ScanOptions {
     pub locks_row_beyond: bool,
     /// Columns of the table that the caller looks at: of others, rows may have a reference in the place of a long value.
     pub columns: ColumnSet,
-}
-
-/// Rows of one step of a scan. Reuse it: its buffers keep their capacity.
-#[derive(Debug, Default)]
-pub struct RowBatch {
-    bytes: Vec<u8>,
-    rows: Vec<RowPlace>,
-    /// Keys of the entries that are locked instead of the rows, empty for a row that is locked itself; none at all if all are.
-    entries: Vec<Vec<u8>>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct RowPlace {
-    key: (u32, u32),
-    row: (u32, u32),
-}
-
-impl RowPlace {
-    /// Error: TooBig for a row that ends beyond what 32 bits say.
-    #[inline]
-    fn new(start: usize, middle: usize, end: usize) -> EngineResult<RowPlace> {
-        if u32::try_from(end).is_err() {
-            return Err(EngineError::TooBig { bytes: end - middle, bytes_max: u32::MAX as usize - middle });
-        }
-        Ok(RowPlace { key: (start as u32, middle as u32), row: (middle as u32, end as u32) })
-    }
 }
 
 /// A scan in progress.
@@ -216,87 +144,11 @@ pub(crate) struct Candidate {
     pub(crate) row: Option<Vec<u8>>,
 }
 
-/// Bytes of rows after which a batch is full: it holds less than this and one row.
-const BATCH_BYTES_MAX: u64 = 256 << 10;
-
-impl KeyRange {
-    /// Whether no key can lie between the bounds.
-    pub fn is_empty(&self) -> bool {
-        match (&self.lower, &self.upper) {
-            (Bound::Included(lower), Bound::Included(upper)) => lower > upper,
-            (
-                Bound::Included(lower) | Bound::Excluded(lower),
-                Bound::Excluded(upper) | Bound::Included(upper),
-            ) => lower >= upper,
-            _ => false,
-        }
-    }
-
-    /// Whether no key above one, which is in the range, can be in it too.
-    pub(crate) fn ends_at(&self, key: &[u8]) -> bool {
-        match &self.upper {
-            Bound::Unbounded => false,
-            Bound::Included(upper) => upper == key,
-            Bound::Excluded(upper) => successor(key).is_some_and(|next| next == *upper),
-        }
-    }
-
-    /// A walk over the range, upward.
-    pub(crate) fn cursor(&self) -> Cursor {
-        let range = CursorRange { lower: self.lower.clone(), upper: self.upper.clone() };
-        Cursor::new(range, btree::Direction::Forward)
-    }
-
-    /// Every key.
-    pub fn all() -> KeyRange {
-        KeyRange { lower: Bound::Unbounded, upper: Bound::Unbounded }
-    }
-
-    /// Keys that begin with those bytes: `a = 1` on an index (a, b), or a whole unique key.
-    pub fn prefix(prefix: &[u8]) -> KeyRange {
-        KeyRange { lower: Bound::Included(prefix.to_vec()), upper: KeyRange::after_prefix(prefix) }
-    }
-
-    /// Lower bound of `parts >= value`, where `prefix` is the encoded value.
-    pub fn at_or_after(prefix: &[u8]) -> Bound<Vec<u8>> {
-        Bound::Included(prefix.to_vec())
-    }
-
-    /// Lower bound of `parts > value`: the first key behind all those that begin with the prefix.
-    pub fn past_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
-        match successor(prefix) {
-            Some(next) => Bound::Included(next),
-            // Nothing is behind a prefix of 0xFF bytes; no key equals this longer one.
-            None => Bound::Excluded(vec![0xFF; prefix.len() + KEY_BYTES_MAX]),
-        }
-    }
-
-    /// Upper bound of `parts <= value`: excludes the first key behind all those that begin with the prefix.
-    pub fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
-        successor(prefix).map_or(Bound::Unbounded, Bound::Excluded)
-    }
-
-    /// Upper bound of `parts < value`.
-    pub fn before(prefix: &[u8]) -> Bound<Vec<u8>> {
-        Bound::Excluded(prefix.to_vec())
-    }
-}
-
-pub use page::KEY_BYTES_MAX;
-
 fn tree_direction(direction: Direction) -> btree::Direction {
     match direction {
         Direction::Forward => btree::Direction::Forward,
         Direction::Backward => btree::Direction::Backward,
     }
-}
-
-/// The smallest byte string greater than every string with that prefix; None if there is none.
-fn successor(prefix: &[u8]) -> Option<Vec<u8>> {
-    let end = prefix.iter().rposition(|byte| *byte != 0xFF)?;
-    let mut next = prefix[..=end].to_vec();
-    next[end] += 1;
-    Some(next)
 }
 
 impl Default for ScanOptions {
@@ -310,135 +162,5 @@ impl Default for ScanOptions {
             locks_row_beyond: false,
             columns: ColumnSet::All,
         }
-    }
-}
-
-impl RowBatch {
-    /// An empty batch.
-    pub fn new() -> RowBatch {
-        RowBatch::default()
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    /// The row at that position, in the layout of the table or of the index (see [`ScanOptions::covering`]).
-    pub fn row(&self, at: usize) -> &[u8] {
-        let (start, end) = self.rows[at].row;
-        &self.bytes[start as usize..end as usize]
-    }
-
-    /// The clustered key of that row: what update, delete and unlock take. It is also the row's identity (rowid).
-    pub fn key(&self, at: usize) -> &[u8] {
-        let (start, end) = self.rows[at].key;
-        &self.bytes[start as usize..end as usize]
-    }
-
-    /// The key of the entry that a locking read of a covering index has locked instead of that row, at READ COMMITTED.
-    pub fn entry_key(&self, at: usize) -> Option<&[u8]> {
-        self.entries.get(at).map(Vec::as_slice).filter(|key| !key.is_empty())
-    }
-
-    /// Notes the entry that is locked instead of the row that was pushed last, or none.
-    pub(crate) fn note_entry(&mut self, key: Vec<u8>) {
-        self.entries.push(key);
-    }
-
-    /// Puts what `write` appends in the place of a row.
-    pub(crate) fn replace_row<R>(
-        &mut self,
-        at: usize,
-        write: impl FnOnce(&mut Vec<u8>) -> R,
-    ) -> EngineResult<R> {
-        let start = self.bytes.len();
-        let result = write(&mut self.bytes);
-        self.rows[at].row = RowPlace::new(start, start, self.bytes.len())?.row;
-        Ok(result)
-    }
-
-    /// Takes a row out.
-    pub(crate) fn remove(&mut self, at: usize) {
-        self.rows.remove(at);
-        if at < self.entries.len() {
-            self.entries.remove(at);
-        }
-    }
-
-    /// Takes out all rows but the first.
-    pub(crate) fn truncate(&mut self, rows: usize) {
-        self.entries.truncate(rows);
-        if let Some(place) = self.rows.get(rows) {
-            self.bytes.truncate(place.key.0 as usize);
-            self.rows.truncate(rows);
-        }
-    }
-
-    /// Forgets the rows, keeps the buffers.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.rows.clear();
-        self.entries.clear();
-    }
-
-    /// Bytes of all keys and rows.
-    pub fn bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Whether a scan may add a row: neither as many are in as are wanted, nor as many bytes as a batch holds. A row that alone
-    /// is longer than that makes a batch of its own. `bytes_to_come` will be added to rows that are in already.
-    pub(crate) fn has_room(&self, rows_max: usize, bytes_to_come: u64) -> bool {
-        self.rows.len() < rows_max && bytes_to_come.saturating_add(self.bytes.len() as u64) < BATCH_BYTES_MAX
-    }
-
-    /// Adds a row.
-    pub(crate) fn push(&mut self, key: &[u8], row: &[u8]) -> EngineResult<()> {
-        self.push_with(row, |bytes| {
-            bytes.extend_from_slice(key);
-            Ok(())
-        })
-    }
-
-    /// Adds a row whose key `write_key` appends.
-    pub(crate) fn push_with(
-        &mut self,
-        row: &[u8],
-        write_key: impl FnOnce(&mut Vec<u8>) -> Result<(), buffer::StorageError>,
-    ) -> EngineResult<()> {
-        let start = self.bytes.len();
-        write_key(&mut self.bytes)?;
-        let middle = self.bytes.len();
-        let place = RowPlace::new(start, middle, middle + row.len())?;
-        self.bytes.extend_from_slice(row);
-        self.rows.push(place);
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_of_rows_do_not_wrap() {
-        let end = u32::MAX as usize;
-        assert_eq!(RowPlace::new(end - 9, end - 5, end).unwrap().row, (u32::MAX - 5, u32::MAX));
-        let beyond = EngineError::TooBig { bytes: 6, bytes_max: 5 };
-        assert_eq!(RowPlace::new(end - 9, end - 5, end + 1).unwrap_err(), beyond);
-    }
-
-    #[test]
-    fn prefix_bounds() {
-        assert_eq!(KeyRange::after_prefix(&[1, 2]), Bound::Excluded(vec![1, 3]));
-        assert_eq!(KeyRange::after_prefix(&[1, 0xFF]), Bound::Excluded(vec![2]));
-        assert_eq!(KeyRange::after_prefix(&[0xFF, 0xFF]), Bound::Unbounded);
-        assert_eq!(KeyRange::past_prefix(&[7]), Bound::Included(vec![8]));
     }
 }

@@ -189,7 +189,7 @@ impl EntryLocks<'_> {
             index,
             kind: EntryKind::Secondary,
             range: &scan.options.range,
-            is_single: scan.options.range.has_one_row(index),
+            is_single: index.has_one_row(&scan.options.range),
             direction: scan.options.direction,
             mode: self.mode,
             policy: self.policy,
@@ -206,7 +206,7 @@ impl EntryLocks<'_> {
         scan.awaited = awaited;
         match awaits? {
             Some(key) if entries.is_empty() => {
-                let begins_again = scan.options.range.has_one_row(index);
+                let begins_again = index.has_one_row(&scan.options.range);
                 scan.awaited = Some(key);
                 self.transaction.wait_for_lock()?;
                 // The gap beside an awaited row was left open, and the row may be gone.
@@ -226,7 +226,7 @@ impl EntryLocks<'_> {
     fn look_again(&self, scan: &mut Scan, batch: &RowBatch) -> EngineResult<()> {
         let index = scan.table.index(scan.options.index)?;
         let is_open = batch.is_empty() && !scan.was_mistaken;
-        if is_open && self.transaction.repeats_reads() && scan.options.range.has_one_row(index) {
+        if is_open && self.transaction.repeats_reads() && index.has_one_row(&scan.options.range) {
             scan.was_mistaken = true;
             scan.restart();
         }
@@ -242,7 +242,7 @@ impl EntryLocks<'_> {
         let table = scan.table.clone();
         let index = table.index(scan.options.index)?;
         let (range, direction) = (scan.options.range.clone(), scan.options.direction);
-        let has_one_row = range.has_one_row(index) && !scan.was_mistaken;
+        let has_one_row = index.has_one_row(&range) && !scan.was_mistaken;
         let mut seen = SeenEntries::default();
         let close = &mut |leaf: &LeafView<'_>, taken: Taken, found: usize| {
             if has_one_row && found > 0 || !self.transaction.repeats_reads() {

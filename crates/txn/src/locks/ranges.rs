@@ -107,6 +107,12 @@ impl RangeTable {
         }
     }
 
+    /// Whether nobody has ranges of an index. Ordered with the queue of a key that was made before (rule L10).
+    #[inline]
+    pub(super) fn has_none(&self, index: IndexId) -> bool {
+        self.shard(index).owners.load(Ordering::SeqCst) == 0
+    }
+
     /// The owners that have locked a key by a range and are wanted by what they hold it with.
     pub(super) fn holders(
         &self,
@@ -114,12 +120,10 @@ impl RangeTable {
         key: &[u8],
         wanted: &dyn Fn(&Arc<Owner>, Hold) -> bool,
     ) -> Vec<(Arc<Owner>, Hold)> {
-        let shard = self.shard(index);
-        // Ordered with the queue of the key that was made before (rule L10).
-        if shard.owners.load(Ordering::SeqCst) == 0 {
+        if self.has_none(index) {
             return Vec::new();
         }
-        let all = shard.lock();
+        let all = self.shard(index).lock();
         let owners = all.get(&index).map_or(&[][..], Vec::as_slice);
         let holds = owners.iter().filter_map(|held| Some((&held.owner, held.ranges.at(key)?)));
         let holders = holds.filter(|(owner, hold)| wanted(owner, *hold));
@@ -167,6 +171,7 @@ impl RangeTable {
         all
     }
 
+    #[inline]
     fn shard(&self, index: IndexId) -> &Shard {
         &self.shards[index.0 as usize % SHARDS]
     }

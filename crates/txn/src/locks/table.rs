@@ -102,6 +102,9 @@ impl LockTable {
         mode: LockMode,
         may_wait: bool,
     ) -> Option<Request> {
+        if self.ranges.has_none(queue.key.index) {
+            return None;
+        }
         let LockKey { index, key } = queue.key.clone();
         let wanted =
             |holder: &Arc<Owner>, hold: Hold| is(holder, owner) && hold > Hold::Gap || hold.keeps_out(mode);
@@ -154,11 +157,16 @@ impl LockTable {
         true
     }
 
+    #[inline]
     pub(super) fn is_closed(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
-        !self.ranges.holders(index, key, &|holder, _| !is(holder, owner)).is_empty()
+        !self.ranges.has_none(index)
+            && !self.ranges.holders(index, key, &|holder, _| !is(holder, owner)).is_empty()
     }
 
     pub(super) fn request_insert(&self, owner: &Arc<Owner>, index: IndexId, key: &[u8]) -> Request {
+        if self.ranges.has_none(index) {
+            return Request::Granted;
+        }
         let holders = self.ranges.holders(index, key, &|holder, _| !is(holder, owner));
         if holders.is_empty() {
             return Request::Granted;
@@ -215,10 +223,11 @@ impl LockTable {
 
     pub(super) fn others_lock(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
         self.others_ask(owner, index, key)
-            || !self
-                .ranges
-                .holders(index, key, &|holder, hold| hold > Hold::Gap && !is(holder, owner))
-                .is_empty()
+            || !self.ranges.has_none(index)
+                && !self
+                    .ranges
+                    .holders(index, key, &|holder, hold| hold > Hold::Gap && !is(holder, owner))
+                    .is_empty()
     }
 
     /// Whether another owner has or waits for a lock object on a key.
