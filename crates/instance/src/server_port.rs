@@ -109,6 +109,11 @@ impl Instance {
         }
     }
 
+    /// Counts a session whose client did not end it.
+    pub fn count_aborted(&self) {
+        self.ended_counters().add_shared(status::ABORTED_CLIENTS, 1);
+    }
+
     /// The server is going down: running statements end soon with error 1053 and all sessions must close.
     pub fn begin_shutdown(&self) {
         self.shut_sessions();

@@ -33,6 +33,7 @@ pub trait SqlInstance: Send + Sync {
     fn durable_lsn(&self) -> Lsn;
     fn flush_log_or_subscribe(&self, lsn: Lsn, waiter: &Arc<dyn FlushWaiter>) -> Result<bool, String>;
     fn count_refused(&self, reason: RefusedConnection);
+    fn count_aborted(&self);
     fn begin_shutdown(&self);
 }
 
@@ -115,6 +116,10 @@ impl SqlInstance for Arc<Instance> {
 
     fn count_refused(&self, reason: RefusedConnection) {
         Instance::count_refused(self, reason);
+    }
+
+    fn count_aborted(&self) {
+        Instance::count_aborted(self);
     }
 
     fn begin_shutdown(&self) {

@@ -105,7 +105,8 @@ impl<'a> Command<'a> {
     /// Reads a packet's payload. `capabilities` are the connection's.
     pub fn parse(payload: &'a [u8], capabilities: u32) -> Result<Command<'a>, Malformed> {
         let mut reader = Reader::new(payload);
-        let number = reader.u8()?;
+        // An empty packet counts as the command 0, which nobody may give.
+        let number = if payload.is_empty() { 0 } else { reader.u8()? };
         let command = match number {
             0x01 => Command::Quit,
             0x02 => Command::InitDb(reader.take_rest()),

@@ -63,8 +63,12 @@ impl Connection {
         };
         channel.set_timeouts(session.network_timeouts());
         let session = &mut **session;
+        let mut has_quit = false;
         let (lsn, flow) = match command {
-            Ok(Command::Quit) => (Lsn(0), Flow::Close),
+            Ok(Command::Quit) => {
+                has_quit = true;
+                (Lsn(0), Flow::Close)
+            }
             Ok(command) => (dispatch(session, &mut channel, command), Flow::Continue),
             Err(malformed) => {
                 channel.error(&malformed.into());
@@ -72,7 +76,9 @@ impl Connection {
             }
         };
         let flow = if channel.is_broken() { Flow::Close } else { flow };
-        (lsn, flow, channel.extra_used())
+        let extra_used = channel.extra_used();
+        self.has_said_goodbye |= has_quit;
+        (lsn, flow, extra_used)
     }
 }
 

@@ -116,13 +116,13 @@ impl Login {
         let Some(attempt) = self.attempt.take() else { return Ok(()) };
         let user = String::from_utf8_lossy(&self.response.user);
         attempt.judge(proved, &user, &connection.host).inspect_err(|_| {
-            connection.shared.instance.count_refused(RefusedConnection::AccessDenied);
+            connection.count_refused(RefusedConnection::AccessDenied);
         })
     }
 
     /// Error 1045 as MySQL words it.
     fn denied(&self, connection: &Connection) -> SqlError {
-        connection.shared.instance.count_refused(RefusedConnection::AccessDenied);
+        connection.count_refused(RefusedConnection::AccessDenied);
         let used = if self.response.auth_response.is_empty() { "NO" } else { "YES" };
         let user = String::from_utf8_lossy(&self.response.user);
         sql_error!(ER_ACCESS_DENIED_ERROR, user, connection.host.display(), used)
@@ -173,14 +173,14 @@ impl Connection {
                     login.response = *response;
                     self.encoder.set_capabilities(login.response.capabilities);
                     if login.requires_protection && !self.transport.is_protected() {
-                        self.shared.instance.count_refused(RefusedConnection::AccessDenied);
+                        self.count_refused(RefusedConnection::AccessDenied);
                         return self.refuse(&sql_error!(ER_SECURE_TRANSPORT_REQUIRED));
                     }
                     login.start(self)
                 }
                 Ok(FirstPacket::TooOld) => return self.refuse(&sql_error!(ER_NOT_SUPPORTED_AUTH_MODE)),
                 Err(_) => {
-                    self.shared.instance.count_refused(RefusedConnection::Protocol);
+                    self.count_refused(RefusedConnection::Protocol);
                     return self.refuse(&sql_error!(ER_HANDSHAKE_ERROR));
                 }
             }
@@ -194,7 +194,7 @@ impl Connection {
         tls.set_buffer_limit(None);
         self.login = Some(login);
         if self.transport.start_tls(tls, side).is_err() {
-            self.shared.instance.count_refused(RefusedConnection::Protocol);
+            self.count_refused(RefusedConnection::Protocol);
             return Flow::Close;
         }
         Flow::Continue

@@ -52,6 +52,8 @@ pub struct Connection {
     /// A login or change of user that is going on.
     login: Option<Box<Login>>,
     session: Option<Box<dyn SqlSession>>,
+    /// Its end is not that of a client that is gone: COM_QUIT came, or the server refused to go on.
+    has_said_goodbye: bool,
     /// The error was sent: what still comes is thrown away.
     is_lingering: bool,
     /// When the connection is closed if nothing happens, on the monotonic clock.
@@ -113,6 +115,7 @@ impl Connection {
             has_ended: false,
             login: None,
             session: None,
+            has_said_goodbye: false,
             is_lingering: false,
             deadline: now + settings.connect_timeout,
             shared: Arc::clone(shared),
@@ -181,6 +184,8 @@ impl Connection {
                     Flow::Close
                 }
                 Err(Broken::Frame(error)) => {
+                    // As in MySQL, which goes on no more but does not call it the client's death.
+                    self.has_said_goodbye = error.is(&errors::code::ER_NET_PACKETS_OUT_OF_ORDER);
                     let sequence = self.transport.begin_answer(self.frames.expected_sequence());
                     self.encoder.output.set_sequence(sequence);
                     self.encoder.error(&error);
@@ -321,10 +326,22 @@ impl Connection {
         !self.buffer.is_empty() || self.frames.is_joining() || self.transport.is_inside_packet()
     }
 
+    /// Counts a session whose client left without a word, was too slow or was killed (Aborted_clients). Called before it is dropped.
+    pub fn count_end(&self) {
+        if self.session.is_some() && !self.has_said_goodbye {
+            self.shared.instance.count_aborted();
+        }
+    }
+
     fn count_lost(&mut self, error: NetworkError) {
+        let _ = error;
+        self.count_refused(RefusedConnection::Protocol);
+    }
+
+    /// Counts a login that fails; a change of user that does is none.
+    fn count_refused(&self, reason: RefusedConnection) {
         if self.session.is_none() {
-            let _ = error;
-            self.shared.instance.count_refused(RefusedConnection::Protocol);
+            self.shared.instance.count_refused(reason);
         }
     }
 

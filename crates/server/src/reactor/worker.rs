@@ -265,6 +265,7 @@ impl Worker {
     }
 
     fn drop_connection(&self, connection: Box<Connection>) {
+        connection.count_end();
         drop(connection);
         self.group.count_closed();
     }

@@ -84,8 +84,13 @@ impl TestClient {
 
     /// Sends a command.
     pub fn command(&mut self, number: u8, rest: &[u8]) {
+        self.begin(&[&[number], rest].concat());
+    }
+
+    /// Sends the packet of a command.
+    pub fn begin(&mut self, payload: &[u8]) {
         self.sequence = 0;
-        self.write(&[&[number], rest].concat());
+        self.write(payload);
     }
 
     /// The next packet's payload; panics when the connection is closed.

@@ -32,6 +32,7 @@ pub struct FakeInstance {
     appended: Arc<AtomicU64>,
     controls: Arc<Mutex<HashMap<u32, Arc<dyn ConnectionControl>>>>,
     pub refused: Mutex<Vec<RefusedConnection>>,
+    pub aborted: AtomicU64,
     /// Of `sha`.
     pub locking: Option<PasswordLocking>,
     /// Judges its logins.
@@ -76,6 +77,7 @@ impl Default for FakeInstance {
             appended: Arc::default(),
             controls: Arc::default(),
             refused: Mutex::default(),
+            aborted: AtomicU64::default(),
             locking: None,
             judge: OnceLock::new(),
             idle_timeout: Duration::from_secs(3600),
@@ -168,6 +170,10 @@ impl SqlInstance for FakeInstance {
 
     fn count_refused(&self, reason: RefusedConnection) {
         self.refused.lock().unwrap().push(reason);
+    }
+
+    fn count_aborted(&self) {
+        self.aborted.fetch_add(1, Ordering::Relaxed);
     }
 
     fn begin_shutdown(&self) {}

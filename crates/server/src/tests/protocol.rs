@@ -3,7 +3,7 @@
 use super::TestServer;
 use super::client::{TestClient, error_number};
 use super::fake::FakeInstance;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -36,11 +36,87 @@ fn simple_commands() {
     assert_eq!(client.read()[0], 0);
     client.command(0x7E, b"");
     assert_eq!(error_number(&client.read()), 1047);
+    client.begin(b"");
+    assert_eq!(error_number(&client.read()), 1047);
     client.command(0x17, b"\x01");
     assert_eq!(error_number(&client.read()), 1835);
     assert_eq!(error_number(&client.query("nonsense")[0]), 1064);
     client.command(0x01, b"");
     assert!(client.is_closed());
+}
+
+/// What the server says unasked before it closes.
+fn last_error(client: &mut TestClient) -> u16 {
+    let mut packet = Vec::new();
+    client.stream.read_to_end(&mut packet).unwrap();
+    error_number(&packet[4..])
+}
+
+/// As MySQL counts them: all sessions but those that were told to quit, and those whose packets are in no order.
+#[test]
+fn clients_that_leave_without_a_word_are_counted() {
+    type Leave = fn(&TestServer, TestClient);
+    let cases: [(Leave, u64, &str); 6] = [
+        (|_, mut client| client.command(0x01, b""), 0, "quits"),
+        (|_, client| drop(client), 1, "is gone"),
+        (
+            |_, mut client| {
+                client.stream.write_all(b"\x20\0\0\0\x03sel").unwrap();
+            },
+            1,
+            "is gone within a packet",
+        ),
+        (
+            |server, client| {
+                let mut other = TestClient::root(server.port);
+                other.ok(&format!("KILL {}", client.connection_id));
+                other.command(0x01, b"");
+                assert!(other.is_closed());
+            },
+            1,
+            "is killed",
+        ),
+        (
+            |_, mut client| {
+                client.stream.write_all(b"\x01\0\0\x05\x0e").unwrap();
+                assert_eq!(last_error(&mut client), 1156);
+            },
+            0,
+            "counts wrong",
+        ),
+        (
+            |_, mut client| {
+                client.command(0x11, b"nobody\0\0\0\x2d\0caching_sha2_password\0");
+                assert_eq!(error_number(&client.read()), 1045);
+            },
+            1,
+            "may not become another user",
+        ),
+    ];
+    let (server, mut expected) = (server(), 0);
+    for (leave, counted, what) in cases {
+        leave(&server, TestClient::root(server.port));
+        server.until_only(0);
+        expected += counted;
+        assert_eq!(server.instance.aborted.load(Ordering::Relaxed), expected, "a client {what}");
+    }
+    assert_eq!(*server.instance.refused.lock().unwrap(), [], "none of them was a login");
+    // A login is none yet.
+    drop(TestClient::greet(server.port));
+    server.until_only(0);
+    assert_eq!(server.instance.aborted.load(Ordering::Relaxed), expected);
+}
+
+/// wait_timeout.
+#[test]
+fn clients_that_are_silent_for_too_long_are_counted() {
+    let mut instance = FakeInstance::default();
+    instance.idle_timeout = Duration::from_millis(50);
+    let server = TestServer::start(instance);
+    let mut client = TestClient::root(server.port);
+    assert_eq!(last_error(&mut client), 4031);
+    server.until_only(0);
+    assert_eq!(server.instance.aborted.load(Ordering::Relaxed), 1);
 }
 
 #[test]
