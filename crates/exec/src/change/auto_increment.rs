@@ -289,9 +289,12 @@ impl GeneratedIds {
             _ => counter.reserve(request),
         };
         let range = match reserved {
-            // At the end of its range a column gets the last value again, which then is a duplicate.
+            // At the end of its range a column gets the last value again, which then is a duplicate; not where somebody has set the
+            // counter behind it.
             Err(EngineError::AutoIncrementExhausted)
-                if request.column_max < u64::MAX && self.reservations == 0 =>
+                if request.column_max < u64::MAX
+                    && self.reservations == 0
+                    && table.auto_increment().peek() <= request.column_max =>
             {
                 self.is_cut = request.last() < request.column_max;
                 AutoIncrementRange { first: request.last(), count: 1, increment: 1 }

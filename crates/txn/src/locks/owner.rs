@@ -36,6 +36,8 @@ pub(super) struct OwnerState {
     pub(super) range_count: usize,
     /// Rows that stood in ranges when their rows were locked.
     pub(super) range_rows: u64,
+    /// Objects that ranges became in queues.
+    pub(super) range_objects: u64,
     /// Set at the end: nothing is granted to it any more.
     pub(super) finished: bool,
     /// What it waits for: the queue that has its waiting request.
@@ -129,8 +131,12 @@ impl Owner {
         }
     }
 
+    /// What is lost with it: changed rows, each with its lock, and locks as InnoDB counts them, which has one for many rows of a page. What its
+    /// ranges became in queues is no loss of its own.
     pub(super) fn weight(&self) -> u64 {
-        self.rows_changed.load(Ordering::Relaxed) + self.locked_rows()
+        let state = self.lock_state();
+        let objects = (state.held.len() as u64).saturating_sub(state.range_objects);
+        2 * self.rows_changed.load(Ordering::Relaxed) + objects + state.range_indexes.len() as u64
     }
 
     pub(super) fn lock_state(&self) -> MutexGuard<'_, OwnerState> {

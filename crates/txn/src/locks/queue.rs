@@ -107,7 +107,9 @@ impl Queue {
         }
         pause();
         // The range stays to the owner's end, and so does this.
+        let held = state.held.len();
         self.grant(holder, &mut state, mode, !planted(Mistake::UnlocksRanges));
+        state.range_objects += (state.held.len() - held) as u64;
         drop(state);
         // Should it wait here itself: what it has now is no obstacle to it, and it need not wait for who came before it.
         if let Some(own) = self.waiting.iter_mut().find(|waiter| is(&waiter.owner, holder)) {
