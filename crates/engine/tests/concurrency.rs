@@ -692,6 +692,33 @@ fn a_strict_snapshot_lets_the_first_updater_win() {
     }
 }
 
+/// An index leads to no row any more where the snapshot has one: that is a change, too.
+#[test]
+fn a_strict_snapshot_misses_no_row_that_an_index_has_lost() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[row(1, 1, "a"), row(2, 2, "b"), row(3, 3, "c")]);
+    let options = TransactionOptions {
+        strict_snapshot: true,
+        sees_at_least: engine.last_commit(),
+        ..TransactionOptions::default()
+    };
+    for moves in [true, false] {
+        let reader =
+            engine.begin(TransactionOptions { sees_at_least: engine.last_commit(), ..options.clone() });
+        reader.take_snapshot().unwrap();
+        let other = begin(&engine);
+        match moves {
+            true => drop(other.update(&t, &key(&t, 2), &encode(&t, &row(2, 9, "b"))).unwrap()),
+            false => other.delete(&t, &key(&t, 3)).unwrap(),
+        }
+        other.commit().unwrap();
+        let found = scan(&reader, &t, 1, ReadMode::Exclusive(WaitPolicy::Wait));
+        assert_eq!(found.err(), Some(EngineError::RecordChanged), "moves: {moves}");
+        reader.rollback().unwrap();
+    }
+}
+
 #[test]
 fn a_timeout_may_roll_the_whole_transaction_back() {
     for rollback_on_timeout in [false, true] {

@@ -9,6 +9,7 @@ use crate::tables::{Index, Table};
 use btree::{LeafView, Taken};
 use engine_error::{EngineError, EngineResult};
 use entry::{EntryKind, parse_entry, parse_head};
+use stdx::ids::TransactionId;
 use values::row::ColumnSet;
 
 /// Bytes of entries that are copied out of a secondary leaf at once.
@@ -245,12 +246,13 @@ impl ConsistentReads {
     }
 
     /// Copies the keys of entries of the next secondary leaf that may be rows now: not those with a committed delete mark. `close` is told,
-    /// under the leaf's latch, which entries were looked at, and how many of them are such.
+    /// under the leaf's latch, which entries were looked at, and how many of them are such; `check`, who has taken away what is left out.
     pub(crate) fn newest_candidates(
         &self,
         scan: &mut Scan,
         index: &Index,
         rows_max: usize,
+        check: &dyn Fn(TransactionId) -> EngineResult<()>,
         close: &mut dyn FnMut(&LeafView<'_>, Taken, usize) -> EngineResult<()>,
     ) -> EngineResult<Option<Vec<Candidate>>> {
         let result = scan.cursor.next_leaf(&index.tree, &self.pool, |leaf| {
@@ -265,6 +267,8 @@ impl ConsistentReads {
                         let mut key = Vec::new();
                         leaf.key_into(taken, &mut key)?;
                         candidates.push(Candidate { key, row: None });
+                    } else {
+                        check(entry.writer)?;
                     }
                     taken += 1;
                 }

@@ -244,6 +244,7 @@ impl EntryLocks<'_> {
         let (range, direction) = (scan.options.range.clone(), scan.options.direction);
         let has_one_row = index.has_one_row(&range) && !scan.was_mistaken;
         let mut seen = SeenEntries::default();
+        let check = &|writer| self.transaction.check_seen_by_strict_snapshot(writer);
         let close = &mut |leaf: &LeafView<'_>, taken: Taken, found: usize| {
             if has_one_row && found > 0 || !self.transaction.repeats_reads() {
                 return Ok(());
@@ -260,7 +261,8 @@ impl EntryLocks<'_> {
             seen.gap = Some(gap);
             Ok(())
         };
-        let candidates = self.transaction.engine.reads.newest_candidates(scan, index, rows_max, close)?;
+        let candidates =
+            self.transaction.engine.reads.newest_candidates(scan, index, rows_max, check, close)?;
         scan.seen = seen;
         Ok(candidates)
     }

@@ -217,8 +217,7 @@ impl LeafAsk<'_> {
         }
         let rows = walk.unasked.len();
         let hold = if rows == 0 { Hold::Gap } else { Hold::from(self.mode.strength) };
-        let is_whole = walk.awaits.is_none();
-        if !is_whole {
+        if walk.awaits.is_some() {
             locks.lock_range(&owner, index, (&gap.from, gap.to.as_deref()), Hold::Gap, 0);
         }
         Ok(locks.lock_range(&owner, index, (&from, to.as_deref()), hold, rows as u64))
@@ -253,17 +252,20 @@ impl LeafAsk<'_> {
     fn confirm(&self, leaf: &LeafView<'_>, walk: &mut Walk, taker: &mut Taker<'_, '_>) -> EngineResult<()> {
         let (index, owner) = (self.index.id(), self.transaction.owner());
         let locks = &self.transaction.engine.system.locks;
-        let mut key = Vec::new();
+        let (mut key, mut first) = (Vec::new(), None);
+        // To the last: a row that another came to before must not stay in the range, or it would be taken for locked when the walk goes on.
         for (at, rows) in &walk.unasked {
             key.clear();
             leaf.key_into(*at, &mut key)?;
             if !locks.confirm_row(&owner, index, &key, self.mode) {
-                // What it may have queued for lies behind.
-                locks.abandon(&owner);
-                taker.truncate(*rows);
-                (walk.taken, walk.awaits, walk.failed) = (*at, None, None);
-                break;
+                first = first.or(Some((*at, *rows)));
             }
+        }
+        if let Some((at, rows)) = first {
+            // What it may have queued for lies behind.
+            locks.abandon(&owner);
+            taker.truncate(rows);
+            (walk.taken, walk.awaits, walk.failed) = (at, None, None);
         }
         Ok(())
     }

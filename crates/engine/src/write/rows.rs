@@ -131,13 +131,8 @@ impl Transaction {
         }
         let mut key = Vec::new();
         index.own_key(&table.view(&row)?, &mut key)?;
-        let options = ScanOptions {
-            index: found.index,
-            range: KeyRange::prefix(&key),
-            mode: shared,
-            covering: true,
-            ..ScanOptions::default()
-        };
+        let (index, range) = (found.index, KeyRange::prefix(&key));
+        let options = ScanOptions { index, range, mode: shared, covering: true, ..Default::default() };
         self.scan(table, options)?.next_batch(self, &mut RowBatch::new(), 1).map(|_| ())
     }
 
