@@ -214,7 +214,7 @@ mod tests {
         check(b"\x1b\x01\0", Ok(Command::SetOption { multi_statements: false }));
         check(b"\x1b\x07\0", Err(Malformed));
         check(b"\x77", Ok(Command::Unknown(0x77)));
-        check(b"", Err(Malformed));
+        check(b"", Ok(Command::Unknown(0)));
         check(b"\x17\x01\0", Err(Malformed));
     }
 
