@@ -93,9 +93,13 @@ impl Queue {
         true
     }
 
-    /// Gives what an owner holds by a range, which has this key, an object. None if the owner has finished, else whether it is a
-    /// new one: then who waits to insert here waits for one more.
+    /// Gives what an owner holds by a range, which has this key, an object. None if the owner has finished, or has published the range
+    /// behind the lock of another and is about to find that out; else whether it is a new one: then who waits to insert here waits for
+    /// one more.
     pub(super) fn make_range_explicit(&mut self, holder: &Arc<Owner>, mode: LockMode) -> Option<bool> {
+        if self.has_come_before(holder, mode) {
+            return None;
+        }
         let mut state = holder.lock_state();
         if state.finished {
             return None;

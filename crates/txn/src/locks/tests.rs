@@ -511,3 +511,17 @@ fn a_row_that_is_asked_for_closes_no_gap() {
     }
     assert_eq!(locks.object_count(), 0);
 }
+
+/// Who meets a range that was published behind the lock of another, and not confirmed yet, must not make it an object beside that lock.
+#[test]
+fn a_late_range_becomes_no_object() {
+    let locks = LockManager::new();
+    let (first, late, third) = (locks.owner(1), locks.owner(2), locks.owner(3));
+    assert_eq!(ask(&locks, &first, b"k", X), Request::Granted);
+    assert!(locks.lock_range(&late, INDEX, (b"a", Some(b"z")), Hold::Shared, 1));
+    assert_eq!(ask(&locks, &third, b"k", X), Request::Queued);
+    assert!(!locks.confirm_row(&late, INDEX, b"k", S), "the first has it");
+    assert_eq!(locks.wait(&third, &options(0), || 0), WaitEnd::TimedOut);
+    [first, late, third].iter().for_each(|owner| locks.finish(owner));
+    assert_eq!(locks.object_count(), 0);
+}
