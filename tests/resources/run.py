@@ -25,7 +25,7 @@ ANSWER_SECONDS = 0.1
 SILENT_SECONDS = 30
 # The server's own, without a name: rows of cursors, and old versions of rows.
 SHARED_FILES = 2
-ATTEMPTS = 4
+ATTEMPTS = 6
 KILL_AFTER_SECONDS = (0.05, 0.4)
 MEMORY_BYTES = 300 << 20
 ROWS = 200_000
