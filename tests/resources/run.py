@@ -25,7 +25,7 @@ ANSWER_SECONDS = 0.1
 SILENT_SECONDS = 30
 # The server's own, without a name: rows of cursors, and old versions of rows.
 SHARED_FILES = 2
-ATTEMPTS = 6
+ATTEMPTS = 4
 KILL_AFTER_SECONDS = (0.05, 0.4)
 MEMORY_BYTES = 300 << 20
 ROWS = 200_000
@@ -360,6 +360,23 @@ def long_statements_are_bounded(bench):
     return ([f"20 statements of {len(text) >> 20} MB took {growth >> 20} MB"] if growth > 20 * 1.5 * len(text) else []), f"{growth >> 20} MB"
 
 
+def chains_are_refused(bench):
+    """Set operations, each an operand of the next: as many as a text holds end with an error where the stack has no room for them."""
+    cursor, faults = bench.connect().cursor(), []
+    mixed = "SELECT 'a'" + " UNION SELECT 'b' UNION ALL SELECT 'c'" * 2_000
+    growing = "SELECT 'a'" + "".join(f" EXCEPT SELECT '{'x' * n}' UNION SELECT '{'x' * n}y'" for n in range(1, 2_000))
+    for name, sql, allowed in (("mixed", mixed, (0,)), ("mixed, explained", f"EXPLAIN FORMAT=TREE {mixed}", (1436,)),
+                               ("growing", growing, (1473,)), ("growing, explained", f"EXPLAIN FORMAT=TREE {growing}", (1473,))):
+        try:
+            cursor.execute(sql)
+            number = 0
+        except pymysql.err.MySQLError as error:
+            number = error.args[0]
+        if number not in allowed:
+            faults.append(f"{name}: error {number}")
+    return faults, ""
+
+
 def limits_are_kept(bench):
     """MAX_EXECUTION_TIME, as a hint and as a variable: error 3024, in time, whenever the statement runs."""
     cursor, faults, slowest = bench.connect().cursor(), [], 0.0
@@ -402,6 +419,8 @@ def run(bench, options):
                        ("prepared memory", prepared_memory_is_bounded), ("cursors", cursors_stay_small)):
         if options.only in name:
             judge(name, *test(bench))
+    if options.only in "chains of set operations":
+        judge("chains of set operations", *chains_are_refused(bench))
     for name, shape in SHAPES:
         if options.only in name:
             judge(name, *bench.check(name, shape))

@@ -35,12 +35,12 @@ pub fn explain(
     if format == Format::Traditional {
         return table_form::send(plan, context.facts.results_collation, channel);
     }
-    let text = text_of(plan, format, None, context);
+    let text = text_of(plan, format, None, context)?;
     table_form::send_text(text, context.facts.results_collation, channel)
 }
 
 /// EXPLAIN .. INTO: the plan as one text.
-pub fn explained(plan: &Plan, format: Format, context: &StatementContext<'_>) -> String {
+pub fn explained(plan: &Plan, format: Format, context: &StatementContext<'_>) -> SqlResult<String> {
     text_of(plan, format, None, context)
 }
 
@@ -51,7 +51,7 @@ pub fn analyzed(
     context: &mut StatementContext<'_>,
 ) -> SqlResult<(String, StatementOutcome)> {
     let (outcome, actuals) = exec::execute_measured(prepared, context)?;
-    Ok((text_of(prepared.plan(), format, Some(&actuals), context), outcome))
+    Ok((text_of(prepared.plan(), format, Some(&actuals), context)?, outcome))
 }
 
 /// Sends such a text.
@@ -63,10 +63,15 @@ pub fn send_text(
     table_form::send_text(text, context.facts.results_collation, sink)
 }
 
-fn text_of(plan: &Plan, format: Format, actuals: Option<&Actuals>, context: &StatementContext<'_>) -> String {
-    let steps = Describer::new(plan, context.engine, actuals).statement();
-    match format {
+fn text_of(
+    plan: &Plan,
+    format: Format,
+    actuals: Option<&Actuals>,
+    context: &StatementContext<'_>,
+) -> SqlResult<String> {
+    let steps = Describer::new(plan, context.engine, actuals).statement()?;
+    Ok(match format {
         Format::Json => json::document(plan, &steps),
         Format::Traditional | Format::Tree => tree::text(&steps),
-    }
+    })
 }

@@ -1,6 +1,6 @@
 //! How deep queries may lie in each other. The parser bounds the depth of one text; a common table is a text of its own
 //! that is entered at the place where it is named, so that passes which follow names ask here at each step.
-//! Main function: [`check_depth`].
+//! Main functions: [`check_depth`], [`check_set_operation_depth`].
 
 use errors::{SqlResult, sql_error};
 
@@ -20,6 +20,17 @@ pub fn check_depth(blocks: usize) -> SqlResult<()> {
         return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, BLOCK_DEPTH_MAX));
     }
     check_stack()
+}
+
+/// Most set operations of other types that one may have to its left: text has room for more than the stack has.
+const SET_OPERATION_DEPTH_MAX: usize = 16;
+
+/// Error 1473 for more set operations than that, each of which is an operand of the next.
+pub fn check_set_operation_depth(operations: usize) -> SqlResult<()> {
+    if operations > SET_OPERATION_DEPTH_MAX {
+        return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, SET_OPERATION_DEPTH_MAX));
+    }
+    Ok(())
 }
 
 /// Error 1436 when the stack is used up: asked wherever a query is entered, or a program within a statement.

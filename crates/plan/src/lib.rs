@@ -29,7 +29,7 @@ pub use change::{
     Target, TargetTable, UpdatePlan,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
-pub use depth::{check_depth, check_stack};
+pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
 pub use repeatable::{is_repeatable, reads_alike, varying_access};

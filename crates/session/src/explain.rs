@@ -46,7 +46,7 @@ pub(crate) fn run(
             if explain.into.is_none() {
                 return Ok((explain::explain(&plan, format, context, channel)?, None));
             }
-            let text = explain::explained(&plan, format, context);
+            let text = explain::explained(&plan, format, context)?;
             sent(explain, (text, StatementOutcome::default()), context, channel)
         })
     });

@@ -11,11 +11,12 @@ mod over;
 use crate::json::Json;
 use crate::step::{Estimate, Step};
 use engine::Engine;
+use errors::SqlResult;
 use exec::{Actual, Actuals};
 use expression::Expression;
 use number::limit_text;
 use plan::physical::{Aggregate, Node};
-use plan::{Assignment, InsertRows, Plan, PlanKind, TargetTable};
+use plan::{Assignment, InsertRows, Plan, PlanKind, TargetTable, check_stack};
 use std::collections::{HashMap, HashSet};
 
 /// Cost of beginning to read a table.
@@ -38,6 +39,8 @@ pub struct Describer<'a> {
     outer: Vec<String>,
     /// The aggregates below the step that is being shown.
     aggregates: Vec<String>,
+    /// Error 1436: steps lie too deep in each other. A plan is flat where its description is not, as that of a chain of set operations.
+    failed: SqlResult<()>,
 }
 
 impl<'a> Describer<'a> {
@@ -49,13 +52,19 @@ impl<'a> Describer<'a> {
             actuals,
             common_tables: HashMap::new(),
             subqueries: HashSet::new(),
+            failed: Ok(()),
             outer: Vec::new(),
             aggregates: Vec::new(),
         }
     }
 
-    /// The steps of the statement: what stands on the left margin.
-    pub fn statement(&mut self) -> Vec<Step> {
+    /// The steps of the statement: what stands on the left margin. Error 1436.
+    pub fn statement(mut self) -> SqlResult<Vec<Step>> {
+        let steps = self.steps();
+        self.failed.map(|()| steps)
+    }
+
+    fn steps(&mut self) -> Vec<Step> {
         let plan = self.plan;
         let step = match &plan.kind {
             PlanKind::Query(query, _) => self.node(&query.root),
@@ -125,6 +134,9 @@ impl<'a> Describer<'a> {
 
     /// A node with its inputs.
     fn node(&mut self, node: &'a Node) -> Step {
+        if self.is_too_deep() {
+            return Step::new("");
+        }
         let below = aggregate_below(node).map(|aggregate| self.calls(aggregate));
         let above = std::mem::replace(&mut self.aggregates, below.unwrap_or_default());
         let mut step = self.step(node);
@@ -135,6 +147,14 @@ impl<'a> Describer<'a> {
         }
         self.aggregates = above;
         step
+    }
+
+    /// Whether there is no stack for what lies below, or was not before.
+    fn is_too_deep(&mut self) -> bool {
+        if self.failed.is_ok() {
+            self.failed = check_stack();
+        }
+        self.failed.is_err()
     }
 
     /// What a step did, if the statement was analysed.

@@ -61,6 +61,9 @@ impl<'a> Describer<'a> {
     /// Operands from left to right; those before another operator are one operand of it.
     pub(super) fn set_operation(&mut self, first: &'a Node, rest: &'a [SetTerm]) -> Step {
         let Some(last) = rest.last() else { return self.node(first) };
+        if self.is_too_deep() {
+            return Step::new("");
+        }
         let same = |term: &&SetTerm| (term.operator, term.all) == (last.operator, last.all);
         let (before, terms) = rest.split_at(rest.len() - rest.iter().rev().take_while(same).count());
         let mut operands = vec![self.set_operation(first, before)];

@@ -10,6 +10,7 @@ use ::expression::derive::{DerivedCollation, common_collation};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass, ValueSource, common_type};
 use errors::{SqlResult, sql_error};
 use parser::ast;
+use plan::check_set_operation_depth;
 use plan::physical::{ColumnOrigin, Node, OutputColumn, QueryPlan, SetOperation, SetTerm};
 use std::collections::VecDeque;
 
@@ -106,10 +107,11 @@ type Level = Vec<PlannedTerm>;
 /// The terms of a chain, those together that MySQL computes as one operation: what stands to the left of a level is one operand of it.
 fn levels(rest: Vec<PlannedTerm>) -> VecDeque<Level> {
     let mut levels: VecDeque<Level> = VecDeque::new();
+    // Whether all operators of the last level keep all rows.
+    let mut keeps_all = true;
     for (operator, all, plan) in rest {
-        let goes_on = levels.back().is_some_and(|level| {
-            let keeps_all = level.iter().all(|(_, all, _)| *all);
-            level.iter().all(|(known, ..)| *known == operator)
+        let goes_on = |level: &&mut Level| {
+            level[0].0 == operator
                 && match operator {
                     // All rows of what is distinct are another operation.
                     ast::SetOperator::Union => keeps_all || !all,
@@ -117,10 +119,16 @@ fn levels(rest: Vec<PlannedTerm>) -> VecDeque<Level> {
                     ast::SetOperator::Intersect => !(keeps_all && all),
                     ast::SetOperator::Except => true,
                 }
-        });
-        match levels.back_mut().filter(|_| goes_on) {
-            Some(level) => level.push((operator, all, plan)),
-            None => levels.push_back(vec![(operator, all, plan)]),
+        };
+        match levels.back_mut().filter(goes_on) {
+            Some(level) => {
+                level.push((operator, all, plan));
+                keeps_all &= all;
+            }
+            None => {
+                levels.push_back(vec![(operator, all, plan)]);
+                keeps_all = all;
+            }
         }
     }
     levels
@@ -128,7 +136,7 @@ fn levels(rest: Vec<PlannedTerm>) -> VecDeque<Level> {
 
 /// Puts a chain together, with its columns and outer references. A level whose columns have the types of those to its left goes on
 /// with their operation, which is as good and has fewer steps. `streams`: rows are sent as they come, so that distinct rows
-/// have a temporary table of their own; otherwise one holds the rows of all levels of UNION in their last type.
+/// have a temporary table of their own; otherwise one holds the rows of all levels of UNION in their last type. Error 1473.
 fn in_levels(
     binder: &Binder<'_>,
     first: QueryPlan,
@@ -137,6 +145,7 @@ fn in_levels(
 ) -> SqlResult<(Node, Vec<OutputColumn>, Vec<Expression>)> {
     let QueryPlan { root, mut columns, mut outer, .. } = first;
     let mut whole = SetOperation { first: root, rest: Vec::new(), columns: Vec::new() };
+    let mut operands = 0;
     while let Some(mut group) = next_group(&mut levels) {
         let mut types = group_types(binder, &columns, &group)?;
         if !streams || !levels.is_empty() {
@@ -144,27 +153,34 @@ fn in_levels(
             group = vec![group.into_iter().flatten().collect()];
         }
         for (level, types) in group.into_iter().zip(types) {
-            whole = with_level(whole, &mut columns, &mut outer, level, types);
+            whole = match whole.rest.is_empty() {
+                true => SetOperation { first: convert_columns(whole.first, &columns, &types), ..whole },
+                false if has_types(&whole, &types) => whole,
+                false => {
+                    operands += 1;
+                    check_set_operation_depth(operands)?;
+                    let first = convert_columns(Node::SetOperation(Box::new(whole)), &columns, &types);
+                    SetOperation { first, rest: Vec::new(), columns: Vec::new() }
+                }
+            };
+            add_level(&mut whole, &mut columns, &mut outer, level, types);
         }
     }
     Ok((Node::SetOperation(Box::new(whole)), columns, outer))
 }
 
+fn has_types(operation: &SetOperation, types: &[ResultType]) -> bool {
+    operation.columns.iter().zip(types).all(|(known, result)| known.column_type == result.column_type)
+}
+
 /// Adds a level, whose columns have these types, to what stands to its left.
-fn with_level(
-    mut whole: SetOperation,
+fn add_level(
+    whole: &mut SetOperation,
     columns: &mut [OutputColumn],
     outer: &mut Vec<Expression>,
     level: Level,
     types: Vec<ResultType>,
-) -> SetOperation {
-    let is_same = |(known, result): (&ResultType, &ResultType)| known.column_type == result.column_type;
-    if whole.rest.is_empty() {
-        whole.first = convert_columns(whole.first, columns, &types);
-    } else if !whole.columns.iter().zip(&types).all(is_same) {
-        let left = convert_columns(Node::SetOperation(Box::new(whole)), columns, &types);
-        whole = SetOperation { first: left, rest: Vec::new(), columns: Vec::new() };
-    }
+) {
     for (operator, all, plan) in level {
         // Operands of one set operation read one list of outer values.
         let node = shift_outer(plan.root, plan.outer, outer);
@@ -177,7 +193,6 @@ fn with_level(
         *column = OutputColumn { name, result, origin, source, computed: false };
     }
     whole.columns = types;
-    whole
 }
 
 /// The next level, with those of UNION that follow one of UNION.
@@ -200,19 +215,25 @@ fn group_types(
     group: &[Level],
 ) -> SqlResult<Vec<Vec<ResultType>>> {
     let mut left: Vec<ResultType> = left.iter().map(|column| column.result.clone()).collect();
+    // Columns whose type is that of all levels already.
+    let mut settled = vec![false; left.len()];
     let mut all = Vec::with_capacity(group.len());
     for (at, level) in group.iter().enumerate() {
         let kind = level.first().map_or(ast::SetOperator::Union, |(operator, ..)| *operator);
-        let of_column = |(column, known): (usize, &ResultType)| {
+        let mut of_column = |(column, known): (usize, &ResultType)| {
+            if settled[column] {
+                return Ok(known.clone());
+            }
             let result = |(_, _, plan): &PlannedTerm| plan.columns[column].result.clone();
             let mut types = vec![known.clone()];
             types.extend(level.iter().map(result));
-            if types.iter().any(|one| one.class() == TypeClass::Text) {
+            settled[column] = types.iter().any(|one| one.class() == TypeClass::Text);
+            if settled[column] {
                 types.extend(group[at + 1..].iter().flatten().map(result));
             }
             operation_type(binder, &types, kind)
         };
-        left = left.iter().enumerate().map(of_column).collect::<SqlResult<_>>()?;
+        left = left.iter().enumerate().map(&mut of_column).collect::<SqlResult<_>>()?;
         all.push(left.clone());
     }
     Ok(all)
