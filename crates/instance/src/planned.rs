@@ -72,7 +72,8 @@ impl StatementTraits {
 }
 
 impl SourceReads {
-    /// What InnoDB does: what is read for a change, or into a variable, is what is there when that happens.
+    /// What InnoDB does: what is read for a change, or into a variable, is what is there when that happens. CREATE TABLE .. SELECT is an INSERT
+    /// here, and SET says so itself.
     fn of(statement: &Statement) -> SourceReads {
         let is_one_table = |tables: &[TableReference]| matches!(tables, [TableReference::Table(_)]);
         match statement {
@@ -81,12 +82,9 @@ impl SourceReads {
                 InsertSource::Values(_) => SourceReads::Locked,
             },
             Statement::Update(update) if is_one_table(&update.tables) => SourceReads::LockedIfRepeatable,
-            Statement::CreateTable(_) => SourceReads::LockedIfRepeatable,
-            Statement::Update(_)
-            | Statement::Delete(_)
-            | Statement::Load(_)
-            | Statement::Set(_)
-            | Statement::Do(_) => SourceReads::Locked,
+            Statement::Update(_) | Statement::Delete(_) | Statement::Load(_) | Statement::Do(_) => {
+                SourceReads::Locked
+            }
             _ => SourceReads::Consistent,
         }
     }

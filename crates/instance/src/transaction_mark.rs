@@ -4,7 +4,7 @@
 use engine::Isolation;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-/// Levels, by their number in the mark.
+/// Levels, by their number.
 const LEVELS: [Isolation; 4] = [
     Isolation::ReadUncommitted,
     Isolation::ReadCommitted,
@@ -38,14 +38,8 @@ impl TransactionMark {
     /// A transaction begins.
     #[inline]
     pub fn begin(&self, began_microseconds: u64, isolation: Isolation, read_only: bool) {
-        let level = match isolation {
-            Isolation::ReadUncommitted => 0,
-            Isolation::ReadCommitted => 1,
-            Isolation::RepeatableRead => 2,
-            Isolation::Serializable => 3,
-        };
         let read_only = if read_only { READ_ONLY } else { 0 };
-        self.characteristics.store(level | read_only, Ordering::Relaxed);
+        self.characteristics.store(isolation as u8 | read_only, Ordering::Relaxed);
         self.began.store(began_microseconds + 1, Ordering::Relaxed);
     }
 

@@ -159,14 +159,13 @@ impl EntryLocks<'_> {
         let range = scan.seen.gap.as_ref().filter(|_| is_whole);
         let by_range =
             range.is_some_and(|gap| locks.lock_range(&owner, index, (&gap.from, gap.to.as_deref()), hold, 0));
-        for key in keys {
-            let is_held = || {
-                let behind = [key, &[0][..]].concat();
-                locks.lock_range(&owner, index, (key, Some(&behind)), hold, 0)
-            };
-            if (by_range || is_held()) && locks.confirm_row(&owner, index, key, self.mode) {
-                continue;
-            }
+        let is_held = |key: &Vec<u8>| {
+            (by_range || self.transaction.lock_key_by_range(index, key, hold, 0))
+                && locks.confirm_row(&owner, index, key, self.mode)
+        };
+        // All are confirmed before one is waited for: a wait may fail, and what is not confirmed must not stay in the range.
+        let late: Vec<&Vec<u8>> = keys.iter().filter(|key| !is_held(key)).collect();
+        for key in late {
             if self.transaction.request_lock(index, key, self.mode, None, self.policy)?
                 == Some(Conflict::Wait)
             {
@@ -246,19 +245,10 @@ impl EntryLocks<'_> {
         let mut seen = SeenEntries::default();
         let check = &|writer| self.transaction.check_seen_by_strict_snapshot(writer);
         let close = &mut |leaf: &LeafView<'_>, taken: Taken, found: usize| {
-            if has_one_row && found > 0 || !self.transaction.repeats_reads() {
-                return Ok(());
+            if !(has_one_row && found > 0) {
+                let gap = || Gap::seen(&range, direction, leaf, taken);
+                seen.gap = self.transaction.close_gap(index, gap)?;
             }
-            let gap = Gap::seen(&range, direction, leaf, taken)?;
-            let closed = (&*gap.from, gap.to.as_deref());
-            self.transaction.engine.system.locks.lock_range(
-                &self.transaction.owner(),
-                index.id(),
-                closed,
-                Hold::Gap,
-                0,
-            );
-            seen.gap = Some(gap);
             Ok(())
         };
         let candidates =

@@ -181,18 +181,21 @@ impl Transaction {
 
     /// As [`Transaction::unlock_row`], for an entry that was locked instead of its row ([`crate::RowBatch::entry_key`]).
     pub fn unlock_entry(&self, table: &Arc<Table>, index: usize, key: &[u8]) {
-        if let (Some(owner), Ok(index)) = (self.owner.get(), table.index(index)) {
-            let mark = self.statement_locks.load(std::sync::atomic::Ordering::Relaxed);
-            self.engine.system.locks.unlock(owner, index.id(), key, mark);
+        if let Ok(index) = table.index(index) {
+            self.unlock_of_statement(index, key);
         }
     }
 
     /// Gives back the lock of a row that a locking read returned and that the statement does not want after all (READ
     /// COMMITTED). Does nothing if the row was locked or written before that statement.
     pub fn unlock_row(&self, table: &Arc<Table>, key: &[u8]) {
+        self.unlock_of_statement(table.clustered(), key);
+    }
+
+    fn unlock_of_statement(&self, index: &Index, key: &[u8]) {
         if let Some(owner) = self.owner.get() {
             let mark = self.statement_locks.load(std::sync::atomic::Ordering::Relaxed);
-            self.engine.system.locks.unlock(owner, table.clustered().id(), key, mark);
+            self.engine.system.locks.unlock(owner, index.id(), key, mark);
         }
     }
 }

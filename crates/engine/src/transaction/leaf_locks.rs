@@ -81,12 +81,12 @@ pub(super) struct LeafTaken {
 struct Walk {
     taken: usize,
     awaits: Option<Vec<u8>>,
-    /// Entries that nobody else has to do with and that no lock was asked for, each with the length of the batch before it.
+    /// Rows that nobody else has to do with and that no lock was asked for, each with the length of the batch before it.
     unasked: Vec<(usize, usize)>,
     /// A row was found, locked by another or not.
     has_found: bool,
-    /// A row was left out because it is locked.
-    skipped: bool,
+    /// A row was left out because it is locked, or somebody asks for the key of a delete mark: no range may have that.
+    is_pierced: bool,
     /// What ended it.
     failed: Option<EngineError>,
 }
@@ -111,7 +111,7 @@ impl LeafAsk<'_> {
             let (rows, reached) = (taker.len(), awaited.clone());
             let mut walk = self.walk(leaf, Manner::ByRange, taker, awaited);
             let has_room = taker.has_room(self.rows_max);
-            if !walk.skipped && self.lock_range(leaf, &mut walk, has_room)? {
+            if !walk.is_pierced && self.lock_range(leaf, &mut walk, has_room)? {
                 self.confirm(leaf, &mut walk, taker)?;
                 return Ok(walk.end(leaf, taker.has_room(self.rows_max)));
             }
@@ -162,6 +162,8 @@ impl LeafAsk<'_> {
             let entry = parse_entry(self.kind, leaf.entry(walk.taken)?.1)?;
             let is_free = manner == Manner::ByRange && self.is_free(&key, entry)?;
             let conflict = match is_free {
+                // Who asks for a mark has the leaf for himself, so that none comes between.
+                true if entry.deleted => Conflict::None,
                 true => {
                     walk.unasked.push((walk.taken, taker.len()));
                     Conflict::None
@@ -175,8 +177,8 @@ impl LeafAsk<'_> {
                     break;
                 }
                 Conflict::None if !entry.deleted => taker.take(&key, entry)?,
-                Conflict::Skip if manner == Manner::ByRange => {
-                    walk.skipped = true;
+                Conflict::None | Conflict::Skip if manner == Manner::ByRange && !is_free => {
+                    walk.is_pierced = true;
                     break;
                 }
                 Conflict::None | Conflict::Skip => {}
@@ -225,18 +227,10 @@ impl LeafAsk<'_> {
 
     /// Locks the only row of a range, and no gap.
     fn lock_single(&self, leaf: &LeafView<'_>, walk: &Walk) -> EngineResult<bool> {
-        let (index, owner) = (self.index.id(), self.transaction.owner());
         let mut key = Vec::new();
-        for (at, _) in &walk.unasked {
-            key.clear();
-            leaf.key_into(*at, &mut key)?;
-            let behind = [&key, &[0][..]].concat();
-            let (locks, hold) = (&self.transaction.engine.system.locks, Hold::from(self.mode.strength));
-            if !locks.lock_range(&owner, index, (&key, Some(&behind)), hold, 1) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        let Some((at, _)) = walk.unasked.first() else { return Ok(true) };
+        leaf.key_into(*at, &mut key)?;
+        Ok(self.transaction.lock_key_by_range(self.index.id(), &key, Hold::from(self.mode.strength), 1))
     }
 
     /// The range that a walk has seen; the gap behind the last row is passed by who asks for another.

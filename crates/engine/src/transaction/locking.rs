@@ -133,19 +133,26 @@ impl Transaction {
         Ok(asked.unwrap_or(Conflict::None))
     }
 
-    /// Keeps others from inserting where a locking read has looked, to this transaction's end; not at READ COMMITTED and below. Called
-    /// under the latch of the leaf.
+    /// Keeps others from inserting where a locking read has looked, to this transaction's end, and tells where; not at READ COMMITTED and
+    /// below. Called under the latch of the leaf.
     pub(crate) fn close_gap(
         &self,
         index: &Index,
         seen: impl FnOnce() -> EngineResult<Gap>,
-    ) -> EngineResult<()> {
-        if self.repeats_reads() {
-            let gap = seen()?;
-            let range = (&*gap.from, gap.to.as_deref());
-            self.engine.system.locks.lock_range(&self.owner(), index.id(), range, Hold::Gap, 0);
+    ) -> EngineResult<Option<Gap>> {
+        if !self.repeats_reads() {
+            return Ok(None);
         }
-        Ok(())
+        let gap = seen()?;
+        let range = (&*gap.from, gap.to.as_deref());
+        self.engine.system.locks.lock_range(&self.owner(), index.id(), range, Hold::Gap, 0);
+        Ok(Some(gap))
+    }
+
+    /// Locks the row or entry of a key by a range, and no gap; as [`txn::locks::LockManager::lock_range`].
+    pub(crate) fn lock_key_by_range(&self, index: IndexId, key: &[u8], hold: Hold, rows: u64) -> bool {
+        let behind = [key, &[0]].concat();
+        self.engine.system.locks.lock_range(&self.owner(), index, (key, Some(&behind)), hold, rows)
     }
 
     /// As `close_gap`, for a look at one key that has found no row. False if there is one now: look again.

@@ -7,7 +7,7 @@ use crate::kill::Wake;
 use crate::wait_graph::WaiterId;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stdx::ids::{IndexId, TransactionId};
 
@@ -142,6 +142,11 @@ impl Owner {
     pub(super) fn lock_state(&self) -> MutexGuard<'_, OwnerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether that is the same owner.
+pub(super) fn is(one: &Arc<Owner>, other: &Owner) -> bool {
+    std::ptr::eq(Arc::as_ptr(one), other)
 }
 
 impl OwnerState {

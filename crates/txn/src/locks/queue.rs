@@ -6,7 +6,7 @@
 use super::held_keys::HeldPlace;
 use super::mistakes::{Mistake, pause, planted};
 use super::mode::ModeSet;
-use super::owner::{Owner, OwnerState, WaitEnd};
+use super::owner::{Owner, OwnerState, WaitEnd, is};
 use super::table::Request;
 use super::{LockKey, LockMode};
 use crate::wait_graph::{Blockers, WaiterId};
@@ -299,8 +299,4 @@ impl Queue {
         });
         self.granted.push(Grant { owner: owner.clone(), mode, to_end, place });
     }
-}
-
-fn is(one: &Arc<Owner>, other: &Owner) -> bool {
-    std::ptr::eq(Arc::as_ptr(one), other)
 }

@@ -7,7 +7,7 @@
 mod held_ranges;
 
 use super::mode::Hold;
-use super::owner::Owner;
+use super::owner::{Owner, is};
 use super::{LockKey, LockMode};
 use held_ranges::HeldRanges;
 use std::collections::HashMap;
@@ -103,7 +103,10 @@ impl RangeTable {
         let mut all = self.shard(index).lock();
         let held = all.get_mut(&index).into_iter().flatten().find(|held| is(&held.owner, owner));
         if let Some(held) = held {
+            let before = held.ranges.len();
             held.ranges.leave_row(key);
+            let mut state = owner.lock_state();
+            state.range_count = (state.range_count + held.ranges.len()).saturating_sub(before);
         }
     }
 
@@ -193,10 +196,6 @@ impl Hold {
     fn excludes(self, other: Hold) -> bool {
         self.min(other) > Hold::Gap && self.max(other) == Hold::Exclusive
     }
-}
-
-fn is(one: &Arc<Owner>, other: &Owner) -> bool {
-    std::ptr::eq(Arc::as_ptr(one), other)
 }
 
 #[cfg(test)]

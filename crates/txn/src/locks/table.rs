@@ -2,7 +2,7 @@
 //! Sharded by the hash of (index, key). Mutex order: a shard, then an owner's state (rule L5 in README.md).
 
 use super::mistakes::{Mistake, pause, planted};
-use super::owner::{Owner, WaitEnd};
+use super::owner::{Owner, WaitEnd, is};
 use super::queue::Queue;
 use super::ranges::{RangeInfo, RangeTable};
 use super::{Hold, LockKey, LockMode, Span};
@@ -384,10 +384,6 @@ impl Shard {
             queues.remove(&hash);
         }
     }
-}
-
-fn is(one: &Arc<Owner>, other: &Owner) -> bool {
-    std::ptr::eq(Arc::as_ptr(one), other)
 }
 
 fn find<'a>(queues: &'a Queues, hash: u64, index: IndexId, key: &[u8]) -> Option<&'a Queue> {
