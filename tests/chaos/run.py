@@ -28,7 +28,7 @@ EXPECTED = {1022, 1046, 1049, 1050, 1051, 1053, 1054, 1060, 1061, 1062, 1064, 10
 DRAIN_SECONDS = 20
 GROWTH_MAX = 1.05
 PARTS = 6
-OWN_THREADS_MAX = 9 + (os.cpu_count() or 1)
+OWN_THREADS_MAX = 8 + (os.cpu_count() or 1)
 
 
 def connect(server, **options):

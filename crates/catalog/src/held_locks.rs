@@ -175,6 +175,10 @@ impl HeldLocks {
         let mut wanted = wanted;
         wanted.sort_by(|(left, _), (right, _)| left.cmp(right));
         for (key, mode) in wanted {
+            // A statement may name as many as its text has room for, and wait for none of them.
+            if limit.kill.is_raised() {
+                return Err(sql_error!(ER_QUERY_INTERRUPTED));
+            }
             owner.acquire(&key, mode, LockDuration::Statement, limit)?;
             self.statement.push(key);
         }

@@ -283,13 +283,17 @@ impl Definer<'_> {
     /// which there was no table.
     pub fn drop_locked(&mut self, names: &[TableName], drop: &DropTable) -> SqlResult<Vec<String>> {
         let engine = self.instance.engine().clone();
-        let exists = |name: &&TableName| engine.dictionary().has_table(&name.schema, &name.table);
-        let (present, missing): (Vec<&TableName>, Vec<&TableName>) = names.iter().partition(exists);
-        let unknown = missing.into_iter().map(shown).collect::<Vec<_>>();
+        let (mut present, mut unknown) = (Vec::new(), Vec::new());
+        for name in names {
+            self.check_killed()?;
+            match engine.dictionary().has_table(&name.schema, &name.table) {
+                true => present.push(name.clone()),
+                false => unknown.push(shown(name)),
+            }
+        }
         if !unknown.is_empty() && !drop.if_exists {
             return Err(sql_error!(ER_BAD_TABLE_ERROR, unknown.join(",")));
         }
-        let present: Vec<TableName> = present.into_iter().cloned().collect();
         if !present.is_empty() {
             engine.drop_tables(&present, &self.shared.kill).map_err(|error| error.into_sql(""))?;
         }
@@ -523,11 +527,12 @@ fn move_last(definition: &mut TableDefinition, position: usize) {
 
 /// What a statement locks to make, change, rename or remove those tables: their names, and their schemas against DROP DATABASE.
 pub fn locks_to_change(names: &[TableName]) -> Vec<(LockKey, LockMode)> {
-    let tables = names.iter().map(|name| LockKey::table(&name.schema, &name.table));
-    let schemas = names.iter().map(|name| LockKey::schema(&name.schema));
-    let tables: BTreeSet<LockKey> = tables.collect();
-    let schemas: BTreeSet<LockKey> = schemas.collect();
-    let schemas = schemas.into_iter().map(|key| (key, LockMode::Intention));
+    let key = |name: &TableName| LockKey::table(&name.schema, &name.table);
+    let mut tables: Vec<LockKey> = names.iter().map(key).collect();
+    tables.sort_unstable();
+    tables.dedup();
+    let schemas: BTreeSet<&str> = names.iter().map(|name| name.schema.as_str()).collect();
+    let schemas = schemas.into_iter().map(|schema| (LockKey::schema(schema), LockMode::Intention));
     schemas.chain(tables.into_iter().map(|key| (key, LockMode::Exclusive))).collect()
 }
 

@@ -1,6 +1,6 @@
-//! The background threads: purge, delete marks of before the start, undo that is in the way of the log, log flush once a second, rollback. Main types: [`Background`],
-//! [`Worker`]. What their rounds do is said in `start/threads.rs`. Each has a thread of its own: a long purge must not keep the log from being flushed, nor undo from being saved
-//! that other transactions wait for.
+//! The background threads: purge, delete marks of before the start, undo that is in the way of the log, log flush once a second,
+//! rollback. Main types: [`Background`], [`Worker`]. What their rounds do is said in `start/threads.rs`. Each has a thread of its own: a
+//! long purge must not keep the log from being flushed, nor undo from being saved that other transactions wait for.
 
 use env::Environment;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};

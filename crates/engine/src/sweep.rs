@@ -61,6 +61,11 @@ impl Sweep {
         lock(&self.left).push_back(Marked { table, trees: trees.into(), rest: CursorRange::all() });
     }
 
+    /// Whether the last stop has left anything.
+    pub(crate) fn is_needed(&self) -> bool {
+        !lock(&self.left).is_empty()
+    }
+
     /// Notes the tables that may hold delete marks which purge has not removed: for a stop, when nobody writes any more. Those of the
     /// dictionary itself, which are few, are removed. What cannot be read is left out; scans find those marks (rule R4).
     pub(crate) fn note_marked_tables(&self, purge: &Purge) -> EngineResult<()> {
@@ -102,9 +107,8 @@ impl Sweep {
                     leaves += 1;
                     removed += self.remove(purge, index, marks)?;
                 }
-                Ok(None) => self.end_tree(&mut left)?,
                 // Scans find what is behind a damaged page, where they can.
-                Err(EngineError::Corrupt(_)) => self.end_tree(&mut left)?,
+                Ok(None) | Err(EngineError::Corrupt(_)) => self.end_tree(&mut left)?,
                 // The table is closed: the next start tries again.
                 Err(EngineError::TableDamaged(..) | EngineError::FileMissing(..)) => {
                     left.pop_front();

@@ -14,7 +14,8 @@ pub(super) fn start_threads(inner: &Arc<EngineInner>) {
     background.purge.start(environment, inner, "iruka-purge", ROUND, |engine| {
         drop(engine.purge.purge_once());
     });
-    if !inner.shared.is_forced() {
+    // What is to be swept is known by now, and does not grow.
+    if !inner.shared.is_forced() && inner.sweep.is_needed() {
         background.sweep.start(environment, inner, "iruka-sweep", ROUND, |engine| {
             drop(engine.sweep.sweep_some(&engine.purge));
         });
