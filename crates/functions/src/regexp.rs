@@ -61,8 +61,8 @@ fn unicode_classes(pattern: &str) -> String {
     CLASSES.iter().fold(pattern.to_owned(), |text, (class, property)| text.replace(class, property))
 }
 
-/// Looks for what this engine would take for literal text. Errors: 3692 for a `{` that begins no interval, 3685 for a class
-/// in brackets that is not known.
+/// Looks for what this engine would take for literal text, or for a name. Errors: 3692 for a `{` that begins no interval,
+/// 3685 for a class in brackets that is not known, 3887 for a name of a group that is no letter with letters and digits.
 fn check(pattern: &str) -> SqlResult<()> {
     let mut characters = pattern.char_indices();
     let mut in_brackets = false;
@@ -85,6 +85,7 @@ fn check(pattern: &str) -> SqlResult<()> {
                 }
             }
             ']' => in_brackets = false,
+            '(' if !in_brackets => check_group_name(characters.as_str())?,
             '{' if !in_brackets && !is_interval(&pattern[at + 1..]) => {
                 return Err(sql_error!(ER_REGEXP_BAD_INTERVAL));
             }
@@ -92,6 +93,17 @@ fn check(pattern: &str) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+/// What stands behind the bracket that opens a group.
+fn check_group_name(text: &str) -> SqlResult<()> {
+    let Some(name) = text.strip_prefix("?<").filter(|name| !name.starts_with(['=', '!'])) else {
+        return Ok(());
+    };
+    let name = name.split_once('>').map_or(name, |(name, _)| name);
+    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_name { Ok(()) } else { Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME)) }
 }
 
 /// An opened class that no Unicode property stands for; one without an end is an open bracket.
@@ -238,7 +250,7 @@ pub fn replace(
         count += 1;
         if occurrence <= 0 || count == occurrence {
             out.push_str(&subject[copied..whole.start()]);
-            append_replacement(&mut out, replacement, &captures)?;
+            append_replacement(&mut out, replacement, regex, &captures)?;
             copied = whole.end();
             if out.len() > limit {
                 return Err(sql_error!(ER_REGEXP_BUFFER_OVERFLOW));
@@ -253,12 +265,25 @@ pub fn replace(
     Ok(out)
 }
 
-/// `$1` stands for a group; a backslash takes the next character as it is.
-fn append_replacement(out: &mut String, replacement: &str, captures: &Captures<'_>) -> SqlResult<()> {
+/// `$1` stands for a group, `${name}` for one with a name; a backslash takes the next character as it is. Errors 3686 and
+/// 3887 for a group that the pattern has not.
+fn append_replacement(
+    out: &mut String,
+    replacement: &str,
+    regex: &Regex,
+    captures: &Captures<'_>,
+) -> SqlResult<()> {
     let mut characters = replacement.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
             '\\' => out.extend(characters.next()),
+            '$' if characters.next_if_eq(&'{').is_some() => {
+                let name: String = characters.by_ref().take_while(|next| *next != '}').collect();
+                if !regex.capture_names().flatten().any(|known| known == name) {
+                    return Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME));
+                }
+                out.push_str(captures.name(&name).map_or("", |found| found.as_str()));
+            }
             '$' => {
                 let Some(first) =
                     characters.next_if(char::is_ascii_digit).and_then(|digit| digit.to_digit(10))

@@ -8,7 +8,7 @@ use catalog::{LockKey, LockMode};
 use ddl::{Asked, Creation, Defaults, Definer, Selected, locks_to_change};
 use dictionary::TableName;
 use engine::Table;
-use errors::{Diagnostics, SqlResult};
+use errors::{Diagnostics, SqlResult, sql_error};
 use instance::StatementSettings;
 use parser::ast::{
     AlterAction, AlterDatabase, AlterTable, CreateDatabase, CreateIndex, CreateTable, DropIndex, DropTable,
@@ -83,7 +83,7 @@ pub(crate) fn create_table(
     })
 }
 
-/// CREATE TABLE .. SELECT, under the locks of the whole statement.
+/// CREATE TABLE .. SELECT, under the locks of the whole statement. Error 1746 for FOR UPDATE.
 fn create_as_select(
     session: &mut Session,
     selected: Selected,
@@ -93,6 +93,13 @@ fn create_as_select(
     let Some(query) = &create.query else { return session.send_ok(channel) };
     let statement = Statement::Query(query.clone());
     let locks = session.locks_needed(&statement);
+    if let Some(lock) = locks.locks.iter().find(|lock| lock.mode == LockMode::Write) {
+        return Err(sql_error!(
+            ER_CANT_UPDATE_TABLE_IN_CREATE_TABLE_SELECT,
+            lock.key.object_name(),
+            create.name.name
+        ));
+    }
     let parameters = Arc::clone(&session.parameters);
     let described = session.run_in_transaction(&locks, false, |session, reads_lock| {
         session.with_context(&locks, reads_lock, &parameters, |context| {

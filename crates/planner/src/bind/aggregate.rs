@@ -12,7 +12,8 @@ use plan::physical::{AggregateCall, AggregateKind, SortKey};
 use values::{ColumnType, TypeKind};
 
 /// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped. It gathers the
-/// rows of the innermost query whose columns it reads: within a subquery that may be an enclosing one.
+/// rows of the innermost query whose columns it reads, within a subquery that may be an enclosing one; where it may not stand in that
+/// one's clause, of the innermost query between where it may. Error 1111.
 pub(super) fn aggregate(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<Expression> {
     if call.over.is_some() {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
@@ -20,17 +21,21 @@ pub(super) fn aggregate(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> S
     // There is a block to bind in, even outside of queries.
     binder.block();
     let here = binder.blocks.len() - 1;
-    let allowed: Vec<bool> = binder.blocks.iter().map(allows_aggregate).collect();
-    if !allowed.contains(&true) {
+    if !binder.blocks.iter().any(allows_aggregate) {
         return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
     }
+    let allowed: Vec<bool> = binder.blocks.iter().map(|block| block.clause.allows_aggregates()).collect();
     let outer_counts: Vec<usize> = binder.blocks.iter().map(|block| block.outer.len()).collect();
     let subqueries = binder.subqueries.plans.len();
     let parts = aggregate_parts(binder, call)?;
     if binder.subqueries.plans.len() == subqueries
         && let Some(read) = outer_level(&binder.blocks, &parts)
-        && let Some(level) = (read..here).find(|level| allowed[*level])
+        && let Some(level) = std::iter::once(read).chain((read + 1..here).rev()).find(|level| allowed[*level])
     {
+        // It stands in an argument of an aggregate of that block.
+        if binder.blocks[level].in_aggregate {
+            return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
+        }
         // What was bound here is bound anew in the enclosing block.
         for (block, count) in binder.blocks.iter_mut().zip(outer_counts) {
             block.outer.truncate(count);
@@ -41,7 +46,7 @@ pub(super) fn aggregate(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> S
         binder.blocks.extend(inner);
         return Ok(binder.lift(level, bound?));
     }
-    if !allowed[here] {
+    if !allows_aggregate(binder.block()) {
         return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
     }
     finish_aggregate(binder, call, parts)

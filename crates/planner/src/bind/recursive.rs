@@ -114,6 +114,10 @@ fn recursive_parts(
     if steps.is_empty() {
         return binder.query(&common.query, "DERIVED");
     }
+    if !common.query.order_by.is_empty() {
+        let what = "ORDER BY over UNION in recursive Common Table Expression";
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, what));
+    }
     let types: Vec<ResultType> = columns.iter().map(|column| column.result.clone()).collect();
     require_settled(&types)?;
     let block = seed.block;

@@ -172,7 +172,7 @@ impl Binder<'_> {
     }
 
     /// What a step of a recursive query may not do with the rows of the last round: error 3575 for groups, 1235 for a
-    /// part or an order of them.
+    /// part or an order of them, 3576 for a place behind another table.
     fn refuse_in_recursion(
         &mut self,
         select: &ast::Select,
@@ -187,6 +187,11 @@ impl Binder<'_> {
             let what =
                 "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression";
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, what));
+        }
+        let block = self.block();
+        let comes_first = matches!(block.tables[0].source, Source::Recursion(_));
+        if !comes_first && (select.options.straight_join || block.hints.fixes_order()) {
+            return Err(sql_error!(ER_CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER, name));
         }
         Ok(())
     }
@@ -234,8 +239,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// Adds the tables of a locking clause to those that clauses have named. Errors 3568 and 3569, for a table of none or
-    /// of two of them.
+    /// Adds the tables of a locking clause to those that clauses have named. Errors 3568 for a table of none; 3569 for one of two
+    /// of them, or for a query in FROM.
     fn claim_locked(&mut self, clause: &ast::LockingClause, locked: &mut Vec<String>) -> SqlResult<()> {
         let tables = &self.block().tables;
         for name in &clause.tables {
@@ -244,15 +249,19 @@ impl Binder<'_> {
                 None => quoted(&name.name),
             };
             let is_of_schema = |table: &BoundTable| name.schema.is_none() || table.schema == name.schema;
-            if !tables.iter().any(|table| table.alias == name.name && is_of_schema(table)) {
+            let Some(table) = tables.iter().find(|table| table.alias == name.name && is_of_schema(table))
+            else {
                 return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, shown()));
-            }
-            if locked.contains(&name.name) {
+            };
+            // MySQL locks the tables of a query in FROM by its name, and then meets the name again.
+            let is_query = matches!(table.source, Source::Derived(_, None));
+            if is_query || locked.contains(&name.name) {
                 return Err(sql_error!(ER_DUPLICATE_TABLE_LOCK, shown()));
             }
             locked.push(name.name.clone());
         }
-        for table in tables.iter().filter(|_| clause.tables.is_empty()) {
+        let is_query = |table: &BoundTable| matches!(table.source, Source::Derived(..));
+        for table in tables.iter().filter(|table| clause.tables.is_empty() && !is_query(table)) {
             if locked.contains(&table.alias) {
                 return Err(sql_error!(ER_DUPLICATE_TABLE_LOCK, table.alias));
             }

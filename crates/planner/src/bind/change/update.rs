@@ -26,7 +26,7 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     let (block, privileges) = binder.block_and_privileges();
     privileges.require_update(block);
     if several && (!update.order_by.is_empty() || update.limit.is_some()) {
-        let clause = if update.limit.is_some() { "LIMIT" } else { "ORDER BY" };
+        let clause = if update.order_by.is_empty() { "LIMIT" } else { "ORDER BY" };
         return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
     }
     for assignment in &update.assignments {
