@@ -64,7 +64,7 @@ impl SettledTypes {
                 continue;
             };
             if column_type.kind == TypeKind::Decimal
-                && used.is_some_and(|used| matches!(used.reading, Reading::Shown | Reading::Own))
+                && used.is_some_and(|used| used.reading == Reading::Shown)
             {
                 fitted.push(typed);
                 continue;
