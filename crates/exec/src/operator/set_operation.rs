@@ -21,7 +21,7 @@ pub struct SetOperationRun<'p> {
     operation: &'p SetOperation,
     modes: Vec<(ComparisonMode, ColumnType)>,
     exact: ExactSlots,
-    /// One for each term, made by the first call.
+    /// One for each term that holds rows back, made by the first call.
     stages: Vec<Stage>,
     /// The operand that is being read: 0 is the first, then the terms.
     operand: usize,
@@ -32,6 +32,8 @@ pub struct SetOperationRun<'p> {
 
 /// What an operator does with the rows before it.
 struct Stage {
+    /// The term whose operator this is.
+    term: usize,
     /// Rows of the right operand of INTERSECT and EXCEPT.
     right: Option<Right>,
     wants_present: bool,
@@ -92,10 +94,6 @@ impl Stage {
             None => Ok(true),
         }
     }
-
-    fn is_idle(&self) -> bool {
-        self.right.is_none() && self.seen.is_none()
-    }
 }
 
 /// Whether rows that are equal behind that term are told apart later, so that they need not be here.
@@ -135,6 +133,7 @@ impl<'p> SetOperationRun<'p> {
             };
             let needs_keys = !term.all && !is_distinct_later(&terms[number + 1..]);
             let mut stage = Stage {
+                term: number,
                 right,
                 wants_present: term.operator == SetOperator::Intersect,
                 seen: needs_keys.then(|| run.key_set()),
@@ -149,7 +148,9 @@ impl<'p> SetOperationRun<'p> {
                     }
                 }
             }
-            self.stages.push(stage);
+            if stage.right.is_some() || stage.seen.is_some() {
+                self.stages.push(stage);
+            }
         }
         self.rows.reset(0);
         self.input = Some(open(&self.operation.first, run));
@@ -183,14 +184,18 @@ impl Operator for SetOperationRun<'_> {
         self.rows.want_for(batch, batch.wanted());
         while batch.is_empty() && self.fetch(run)? {
             // The operator before an operand of UNION is the first that its rows meet.
-            let stages = &mut self.stages[self.operand.saturating_sub(1)..];
-            let keyless = stages.iter().all(Stage::is_idle);
+            let first = self.operand.saturating_sub(1);
+            let met = self.stages.partition_point(|stage| stage.term < first);
+            let stages = &mut self.stages[met..];
             for at in 0..self.rows.len() {
                 let mut passes = true;
-                if !keyless {
+                if !stages.is_empty() {
                     distinct_key(&self.modes, self.rows.row(at), run, &mut self.key)?;
-                    for stage in stages.iter_mut() {
-                        passes = passes && stage.passes(&self.key)?;
+                }
+                for stage in stages.iter_mut() {
+                    passes = stage.passes(&self.key)?;
+                    if !passes {
+                        break;
                     }
                 }
                 if passes {
