@@ -1,4 +1,4 @@
-//! WITH RECURSIVE: the steps run over the rows of the last round until there are none. Main types: [`RecursiveRun`],
+//! WITH RECURSIVE: each step runs over the rows that it has not read until there are none. Main types: [`RecursiveRun`],
 //! [`RecursiveInput`]; between them [`Recursion`].
 
 use super::limit::limit_value;
@@ -17,7 +17,7 @@ use plan::physical::{Node, Recursive};
 use values::store::Source;
 use values::{ColumnType, RowRef, TypeKind, Value};
 
-/// A recursive query that is being computed: all rows so far, and which of them the last round added.
+/// A recursive query that is being computed: all rows so far, and which of them a step reads now.
 pub(crate) struct Recursion {
     rows: RowStore,
     round: RowCursor,
@@ -119,27 +119,41 @@ impl<'p> RecursiveRun<'p> {
         let rows = run.row_store();
         run.recursions[recursive.id] = Some(Recursion { rows, round: RowCursor::new(), round_end: 0 });
         self.add_rows(&recursive.seed, None, seen.as_mut(), run)?;
-        let mut round = RowCursor::new();
-        let mut depth = 0;
-        loop {
-            let Some(recursion) = &mut run.recursions[recursive.id] else { return Ok(run.row_store()) };
-            if recursion.rows.len() == round.row() || recursion.rows.len() >= rows_max {
-                break;
-            }
-            // The round that finds nothing counts, too.
-            depth += 1;
-            if depth > depth_max {
-                return Err(sql_error!(ER_CTE_MAX_RECURSION_DEPTH, depth));
-            }
-            recursion.round_end = recursion.rows.len();
-            recursion.round = round.fork();
-            round.move_to_end(&recursion.rows);
-            for step in &recursive.steps {
-                self.add_rows(&step.node, Some((&columns, &step.columns)), seen.as_mut(), run)?;
+        let mut steps: Vec<_> = recursive.steps.iter().map(|step| (step, RowCursor::new(), 0)).collect();
+        let mut known = 0;
+        // A step goes on with the rows that it adds itself before the next one begins: MySQL's order of rows.
+        while self.known_rows(run) > known {
+            known = self.known_rows(run);
+            for (step, read, depth) in &mut steps {
+                while self.opens_round(read, rows_max, run) {
+                    // The round that finds nothing counts, too.
+                    *depth += 1;
+                    if *depth > depth_max {
+                        return Err(sql_error!(ER_CTE_MAX_RECURSION_DEPTH, depth));
+                    }
+                    self.add_rows(&step.node, Some((&columns, &step.columns)), seen.as_mut(), run)?;
+                }
             }
         }
         let found = run.recursions[recursive.id].take();
         Ok(found.map_or_else(|| run.row_store(), |recursion| recursion.rows))
+    }
+
+    fn known_rows(&self, run: &Run<'_, '_>) -> u64 {
+        run.recursions[self.recursive.id].as_ref().map_or(0, |recursion| recursion.rows.len())
+    }
+
+    /// Shows a step the rows that it has not read. False: there are none, or as many as are wanted.
+    fn opens_round(&self, read: &mut RowCursor, rows_max: u64, run: &mut Run<'_, '_>) -> bool {
+        let Some(recursion) = &mut run.recursions[self.recursive.id] else { return false };
+        let known = recursion.rows.len();
+        if read.row() == known || known >= rows_max {
+            return false;
+        }
+        recursion.round_end = known;
+        recursion.round = read.fork();
+        read.move_to_end(&recursion.rows);
+        true
     }
 
     /// Adds the rows of a query that were not there. `stored`: into which columns, and of what types they come.
@@ -191,7 +205,7 @@ impl Operator for RecursiveRun<'_> {
     }
 }
 
-/// The rows of the last round.
+/// The rows of a round.
 pub struct RecursiveInput<'p> {
     id: usize,
     columns: &'p [(usize, usize)],

@@ -300,7 +300,7 @@ fn common_table(binder: &mut Binder<'_>, alias: &str, common: CommonTable) -> Sq
         let scope = &mut binder.common_tables.recursions[*id];
         scope.uses += 1;
         scope.nested_uses += usize::from(binder.depth > scope.depth + 1);
-        let bound = derived_columns(columns, alias, &common.columns, true);
+        let bound = derived_columns(columns, alias, &[], true);
         return add_table(
             binder.rules(),
             binder.block(),

@@ -15,9 +15,13 @@ use plan::physical::{
 };
 use std::sync::Arc;
 
+/// What error 1235 says of a step whose rows of a round are put in order, or not all taken.
+pub(super) const CUT_STEP: &str =
+    "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression";
+
 /// A recursive common table: operands that do not name it, then operands that do. It sees the blocks around its WITH clause.
 pub(super) fn recursive_query(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult<QueryPlan> {
-    let ast::QueryBody::SetOperation(operation) = &common.query.body else {
+    let ast::QueryBody::SetOperation(operation) = unwrapped(&common.query.body) else {
         let id = binder.common_tables.open_recursion();
         let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
         binder.common_tables.in_scope.push(entry);
@@ -63,6 +67,9 @@ fn recursion_operand(
     let plan = binder.operand(body, select_type);
     binder.common_tables.in_scope.pop();
     let scope = binder.common_tables.recursions[id].clone();
+    if scope.uses > 0 {
+        refuse_around_step(body)?;
+    }
     if scope.uses > 0 && columns.is_empty() {
         return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
     }
@@ -73,21 +80,96 @@ fn recursion_operand(
     Ok((plan, scope.uses > 0))
 }
 
+/// An operand of the query of a recursive table, with the operator before it.
+struct Operand<'q> {
+    operator: ast::SetOperator,
+    all: bool,
+    body: &'q ast::QueryBody,
+}
+
+/// What stands in brackets that hold nothing else.
+fn unwrapped(mut body: &ast::QueryBody) -> &ast::QueryBody {
+    while let ast::QueryBody::Nested(query) = body
+        && query.with.is_none()
+        && query.order_by.is_empty()
+        && query.limit.is_none()
+        && query.locking.is_empty()
+        && query.into.is_none()
+    {
+        body = &query.body;
+    }
+    body
+}
+
+/// What may not be around the name of the table in an operand: error 4114 for EXCEPT and INTERSECT, 1235 for a UNION in
+/// brackets that mean something, and for an order or a limit.
+fn refuse_around_step(mut body: &ast::QueryBody) -> SqlResult<()> {
+    let mut is_cut = false;
+    while let ast::QueryBody::Nested(query) = body {
+        is_cut |= query.limit.is_some() || !query.order_by.is_empty();
+        body = &query.body;
+    }
+    match body {
+        ast::QueryBody::SetOperation(inner)
+            if inner.rest.iter().any(|term| term.operator != ast::SetOperator::Union) =>
+        {
+            Err(sql_error!(ER_CTE_RECURSIVE_NOT_UNION))
+        }
+        ast::QueryBody::SetOperation(_) => {
+            let what = "right nested recursive query blocks, in Common Table Expression";
+            Err(sql_error!(ER_NOT_SUPPORTED_YET, what))
+        }
+        _ if is_cut => Err(sql_error!(ER_NOT_SUPPORTED_YET, CUT_STEP)),
+        _ => Ok(()),
+    }
+}
+
+/// An operand of a UNION, or of one the operands, where it is a UNION in brackets that mean nothing: seeds and steps may
+/// stand in one pair. `all`: None for the first operand.
+fn open_brackets<'q>(body: &'q ast::QueryBody, all: Option<bool>, terms: &mut Vec<Operand<'q>>) {
+    if let ast::QueryBody::SetOperation(inner) = unwrapped(body)
+        && inner.rest.iter().all(|term| term.operator == ast::SetOperator::Union)
+        && (all != Some(true) || inner.rest.iter().all(|term| term.all))
+    {
+        open_brackets(&inner.first, all, terms);
+        for term in &inner.rest {
+            open_brackets(&term.body, Some(term.all && all != Some(false)), terms);
+        }
+        return;
+    }
+    terms.push(Operand { operator: ast::SetOperator::Union, all: all.unwrap_or(true), body });
+}
+
+/// The operands in their order, out of brackets that mean nothing.
+fn operands(operation: &ast::SetOperation) -> Vec<Operand<'_>> {
+    let mut operands = Vec::with_capacity(operation.rest.len() + 1);
+    open_brackets(&operation.first, None, &mut operands);
+    for term in &operation.rest {
+        if term.operator == ast::SetOperator::Union {
+            open_brackets(&term.body, Some(term.all), &mut operands);
+        } else {
+            operands.push(Operand { operator: term.operator, all: term.all, body: &term.body });
+        }
+    }
+    operands
+}
+
 fn recursive_parts(
     binder: &mut Binder<'_>,
     common: &CommonTable,
     operation: &ast::SetOperation,
 ) -> SqlResult<QueryPlan> {
     let id = binder.common_tables.open_recursion();
-    let (seed, _) = recursion_operand(binder, common, id, &[], &operation.first, "DERIVED")?;
+    let operands = operands(operation);
+    let (seed, _) = recursion_operand(binder, common, id, &[], operands[0].body, "DERIVED")?;
     let mut columns = named(&seed.columns, common);
     let mut seeds: Vec<(ast::SetOperator, bool, QueryPlan)> = Vec::new();
     let mut steps = Vec::new();
     let mut all = true;
     // All operands read one list of outer values.
     let mut outer = seed.outer.clone();
-    for term in &operation.rest {
-        let (plan, recursive) = recursion_operand(binder, common, id, &columns, &term.body, "UNION")?;
+    for term in &operands[1..] {
+        let (plan, recursive) = recursion_operand(binder, common, id, &columns, term.body, "UNION")?;
         if plan.columns.len() != columns.len() {
             return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }
@@ -135,16 +217,17 @@ fn recursive_parts(
     Ok(plan)
 }
 
-/// The columns of the table: the seed's, able to be NULL, under the table's names.
+/// The columns of the table: the seed's, able to be NULL, under the table's names if they are as many.
 fn named(columns: &[OutputColumn], common: &CommonTable) -> Vec<OutputColumn> {
+    let is_named = columns.len() == common.columns.len();
     let mut columns = columns.to_vec();
     for (position, column) in columns.iter_mut().enumerate() {
         column.result.nullable = true;
         column.origin = None;
         column.source = ValueSource::SetOperation;
         column.computed = false;
-        if let Some(name) = common.columns.get(position) {
-            column.name.clone_from(name);
+        if is_named {
+            column.name.clone_from(&common.columns[position]);
         }
     }
     columns

@@ -184,9 +184,7 @@ impl Binder<'_> {
             return Err(sql_error!(ER_CTE_RECURSIVE_FORBIDS_AGGREGATION, name));
         }
         if select.options.distinct || !around.order_by.is_empty() || around.limit.is_some() {
-            let what =
-                "ORDER BY / LIMIT / SELECT DISTINCT in recursive query block of Common Table Expression";
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, what));
+            return Err(sql_error!(ER_NOT_SUPPORTED_YET, recursive::CUT_STEP));
         }
         let block = self.block();
         let comes_first = matches!(block.tables[0].source, Source::Recursion(_));
