@@ -5,6 +5,7 @@ use crate::pieces::Interrupt;
 use errors::{SqlError, SqlResult, sql_error};
 pub use fancy_regex::Regex;
 use fancy_regex::{Captures, RegexBuilder};
+use std::collections::HashSet;
 
 /// Steps that a pattern with backtracking may take (regexp_time_limit keeps runaway patterns down in MySQL).
 const BACKTRACK_STEPS_MAX: usize = 1_000_000;
@@ -62,10 +63,11 @@ fn unicode_classes(pattern: &str) -> String {
 }
 
 /// Looks for what this engine would take for literal text, or for a name. Errors: 3692 for a `{` that begins no interval,
-/// 3685 for a class in brackets that is not known, 3887 for a name of a group that is no letter with letters and digits.
+/// 3685 for a class in brackets that is not known, 3688 and 3887 for a name of a group.
 fn check(pattern: &str) -> SqlResult<()> {
     let mut characters = pattern.char_indices();
     let mut in_brackets = false;
+    let mut names = HashSet::new();
     while let Some((at, character)) = characters.next() {
         match character {
             '\\' => {
@@ -85,7 +87,12 @@ fn check(pattern: &str) -> SqlResult<()> {
                 }
             }
             ']' => in_brackets = false,
-            '(' if !in_brackets => check_group_name(characters.as_str())?,
+            '(' if !in_brackets => {
+                let is_new = group_name(pattern, at)?.is_none_or(|name| names.insert(name));
+                if !is_new {
+                    return Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME));
+                }
+            }
             '{' if !in_brackets && !is_interval(&pattern[at + 1..]) => {
                 return Err(sql_error!(ER_REGEXP_BAD_INTERVAL));
             }
@@ -95,15 +102,20 @@ fn check(pattern: &str) -> SqlResult<()> {
     Ok(())
 }
 
-/// What stands behind the bracket that opens a group.
-fn check_group_name(text: &str) -> SqlResult<()> {
-    let Some(name) = text.strip_prefix("?<").filter(|name| !name.starts_with(['=', '!'])) else {
-        return Ok(());
-    };
-    let name = name.split_once('>').map_or(name, |(name, _)| name);
-    let is_name = name.starts_with(|first: char| first.is_ascii_alphabetic())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if is_name { Ok(()) } else { Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME)) }
+/// The name of the group that begins at `at`, if it has one. Errors 3688 for a name that does not begin with a letter, 3887
+/// for one with anything but letters and digits.
+fn group_name(pattern: &str, at: usize) -> SqlResult<Option<&str>> {
+    let opening = "(?<";
+    let text = pattern[at..].strip_prefix(opening).filter(|text| !text.starts_with(['=', '!']));
+    let Some(text) = text else { return Ok(None) };
+    if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        let before = pattern[..at].chars().count() + opening.len();
+        return Err(sql_error!(ER_REGEXP_RULE_SYNTAX, 1, before + 1));
+    }
+    match text.split_once('>') {
+        Some((name, _)) if name.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Ok(Some(name)),
+        _ => Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME)),
+    }
 }
 
 /// An opened class that no Unicode property stands for; one without an end is an open bracket.
@@ -130,8 +142,9 @@ fn regexp_error(error: &fancy_regex::Error, prefix: usize) -> SqlError {
         Error::ParseError(at, kind) => match kind {
             ParseError::UnclosedOpenParen => sql_error!(ER_REGEXP_MISMATCHED_PAREN),
             ParseError::InvalidClass => sql_error!(ER_REGEXP_MISSING_CLOSE_BRACKET),
-            ParseError::InvalidBackref | ParseError::InvalidGroupNameBackref(_) => {
-                sql_error!(ER_REGEXP_INVALID_BACK_REF)
+            ParseError::InvalidBackref => sql_error!(ER_REGEXP_INVALID_BACK_REF),
+            ParseError::InvalidGroupName | ParseError::InvalidGroupNameBackref(_) => {
+                sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME)
             }
             ParseError::TrailingBackslash
             | ParseError::InvalidEscape(_)
@@ -145,9 +158,8 @@ fn regexp_error(error: &fancy_regex::Error, prefix: usize) -> SqlError {
             _ => syntax(1),
         },
         Error::CompileError(kind) => match kind {
-            CompileError::InvalidBackref | CompileError::InvalidGroupNameBackref(_) => {
-                sql_error!(ER_REGEXP_INVALID_BACK_REF)
-            }
+            CompileError::InvalidBackref => sql_error!(ER_REGEXP_INVALID_BACK_REF),
+            CompileError::InvalidGroupNameBackref(_) => sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME),
             CompileError::LookBehindNotConst => sql_error!(ER_REGEXP_LOOK_BEHIND_LIMIT),
             CompileError::InnerError(inner) => inner_error(inner).unwrap_or_else(|| syntax(1)),
             _ => syntax(1),
@@ -171,6 +183,7 @@ fn inner_error(error: &dyn std::error::Error) -> Option<SqlError> {
         () if says("decimal literal invalid") => sql_error!(ER_REGEX_NUMBER_TOO_BIG),
         () if says("Unicode property") || says("POSIX") => sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT),
         () if says("unopened group") || says("unclosed group") => sql_error!(ER_REGEXP_MISMATCHED_PAREN),
+        () if says("duplicate capture group name") => sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME),
         () if says("escape sequence") => sql_error!(ER_REGEXP_BAD_ESCAPE_SEQUENCE),
         () => return None,
     })

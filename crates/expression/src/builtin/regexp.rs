@@ -109,6 +109,13 @@ fn instr(call: &mut Call<'_>) -> SqlResult<Value> {
     if !(0..=1).contains(&wants_end) {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_instr: return_option must be 1 or 0."));
     }
+    if subject.is_empty() {
+        let found = regexp::find(&regex, &subject, 0, occurrence, call.interrupt())?;
+        return Ok(Value::Int(found.map_or(0, |_| position)));
+    }
+    if position < 1 {
+        return Err(sql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
+    }
     let start = regexp::start_byte(call.name(), &subject, position, false)?;
     let place = regexp::find(&regex, &subject, start, occurrence, call.interrupt())?
         .map(|(start, end)| if wants_end == 1 { end } else { start });
