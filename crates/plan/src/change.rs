@@ -26,6 +26,8 @@ pub struct Assignment {
     pub column: usize,
     /// Value; None for DEFAULT.
     pub value: Option<Expression>,
+    /// Whether the value is the column itself: it stays as it is stored, also where this session could not store it anew.
+    pub is_own: bool,
 }
 
 /// Where the rows of an INSERT come from.

@@ -52,6 +52,9 @@ impl Assigning<'_> {
             long = None;
         }
         for assignment in assignments {
+            if assignment.is_own && self.sees_changes {
+                continue;
+            }
             let position = assignment.column;
             let column = &self.target.table.definition().columns[position];
             if let (Some(long), Some(expression)) = (&mut long, &assignment.value)

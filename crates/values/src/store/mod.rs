@@ -102,6 +102,13 @@ pub fn store(
         // ENUM's own error value stays what it is.
         return Ok(Value::UInt(0));
     }
+    let is_same_moment =
+        matches!(to.kind, Date | DateTime) && from.kind == to.kind && from.decimals == to.decimals;
+    if is_copied && is_same_moment && !context.mode.dates.no_zero_date && !context.mode.dates.no_zero_in_date
+    {
+        // Also a day that does not exist is copied as it is stored; the modes make MySQL look at it.
+        return Ok(value.clone());
+    }
     if let Some((value, from)) = source::carried(value, from, to, context)? {
         return store_plain(&value, &from, to, context);
     }

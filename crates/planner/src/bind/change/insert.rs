@@ -109,7 +109,8 @@ fn insert_parts(
             .column_position(&assignment.column.column)
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
         let value = assigned(binder, &assignment.value, &definition.columns[column])?;
-        on_duplicate.push(Assignment { column, value });
+        let is_own = value.as_ref().and_then(Expression::column_slot) == Some(column);
+        on_duplicate.push(Assignment { column, value, is_own });
     }
     let on_update = on_update(binder, definition, &on_duplicate)?;
     if insert.row_alias.is_none() {

@@ -85,7 +85,7 @@ fn load_parts(
             .column_position(&assignment.column.column)
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
         let value = assigned(binder, &assignment.value, &definition.columns[column])?;
-        assignments.push(Assignment { column, value });
+        assignments.push(Assignment { column, value, is_own: false });
     }
     Ok((defaults, assignments))
 }

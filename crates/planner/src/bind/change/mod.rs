@@ -89,6 +89,7 @@ fn on_update(
             more.push(Assignment {
                 column: position,
                 value: Some(function::current_timestamp(binder, digits)?),
+                is_own: false,
             });
         }
     }

@@ -25,19 +25,19 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     let several = binder.block().tables.len() > 1;
     let (block, privileges) = binder.block_and_privileges();
     privileges.require_update(block);
-    if several && (!update.order_by.is_empty() || update.limit.is_some()) {
-        let clause = if update.order_by.is_empty() { "LIMIT" } else { "ORDER BY" };
-        return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
-    }
     for assignment in &update.assignments {
         if let Some((table, _)) = find_column(binder.block(), &assignment.column)? {
             change(binder, table);
         }
     }
-    // MySQL looks at WHERE first.
+    // MySQL looks at WHERE first, then at SET, and then at what the statement must not have.
     let conditions = conditions_of(binder, update.filter.as_ref())?;
     let joins = several || may_join_subqueries(binder, !update.order_by.is_empty(), update.limit.is_some());
     let mut targets = bound_targets(binder, update, tree.as_ref(), joins)?;
+    if several && (!update.order_by.is_empty() || update.limit.is_some()) {
+        let clause = if update.order_by.is_empty() { "LIMIT" } else { "ORDER BY" };
+        return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
+    }
     let limit = update.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
     let mut all_conditions = tree.as_ref().map(JoinTree::conditions).unwrap_or_default();
     all_conditions.extend_from_slice(&conditions);
@@ -87,7 +87,8 @@ fn bound_targets(
         };
         let base = base.clone();
         let value = assigned(binder, &assignment.value, &base.definition().columns[column])?;
-        all.push((table, Assignment { column, value }));
+        let read = value.as_ref().and_then(|value| binder.block().place(value));
+        all.push((table, Assignment { column, value, is_own: read == Some((table, column)) }));
     }
     let mut numbers = tree.map(JoinTree::leaves).unwrap_or_default();
     numbers.retain(|number| all.iter().any(|(table, _)| table == number));
