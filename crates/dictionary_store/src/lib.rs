@@ -5,6 +5,7 @@
 
 mod change;
 mod damage_mark;
+mod file_names;
 mod record;
 mod statistics;
 mod store;
@@ -12,6 +13,7 @@ mod turn;
 
 pub use change::Change;
 pub use damage_mark::DamageMark;
+pub use file_names::{encoded, is_too_long, name_path, need_short_name, need_short_new_name};
 pub use record::{RecordHead, TableRecord, layout_of, tree_count};
 pub use statistics::StoredStatistics;
 pub use store::{Contents, DictionaryStore, LoadedTable, has_parts, part_key, parts_of};

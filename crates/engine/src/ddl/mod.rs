@@ -11,10 +11,12 @@ pub use alter::ConvertRow;
 
 use crate::engine::Engine;
 use crate::options::TransactionOptions;
-use crate::tables::{Table, encoded, is_too_long, need_short_name, need_short_new_name, no_such_table};
+use crate::tables::{Table, no_such_table};
 use crate::write::change_dictionary;
 use dictionary::{SchemaDefinition, TableDefinition, TableName};
-use dictionary_store::{Change, DdlTurn, DictionaryStore, TableRecord};
+use dictionary_store::{
+    Change, DdlTurn, DictionaryStore, TableRecord, encoded, is_too_long, need_short_name, need_short_new_name,
+};
 use engine_error::{EngineError, EngineResult};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

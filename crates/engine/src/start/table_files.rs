@@ -3,10 +3,10 @@
 
 use crate::rollback::Rollback;
 use crate::shared::Shared;
-use crate::tables::{TableEntry, TableState, Tables, missing_text, name_path, strange_text};
+use crate::tables::{TableEntry, TableState, Tables, missing_text, strange_text};
 use buffer::{BufferPool, FileFault, NeededPage, StorageError, space_path};
 use dictionary::TableName;
-use dictionary_store::{DamageMark, SYSTEM_SPACE};
+use dictionary_store::{DamageMark, SYSTEM_SPACE, name_path};
 use engine_error::{EngineError, EngineResult};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;

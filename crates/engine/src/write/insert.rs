@@ -2,25 +2,14 @@
 //! The clustered entry is written first: its writer id locks the row, and so the row's secondary entries, which need no locks.
 
 use super::entry::{Action, EntryChange};
-use crate::read::WaitPolicy;
+use super::unique_key::Unique;
 use crate::tables::{Index, Table};
 use crate::transaction::{Conflict, Transaction};
 use engine_error::{DuplicateKey, EngineError, EngineResult};
-use entry::{Entry, StoredRow, append_clustered_key, parse_head};
+use entry::{Entry, StoredRow, append_clustered_key};
 use std::borrow::Cow;
 use std::cell::RefCell;
-use txn::locks::LockMode;
 use values::row::RowView;
-
-/// What a look at a unique key finds.
-enum Unique {
-    /// Nobody has it.
-    Free,
-    /// The row with that clustered key has it.
-    Taken(Vec<u8>),
-    /// An unfinished transaction has put it there or taken it away: a lock request is queued.
-    Wait,
-}
 
 thread_local! {
     /// Key and row buffers of the calling thread, so that a row's entries need no allocation.
@@ -147,62 +136,6 @@ impl RowWriter<'_> {
                 _ => return Ok(()),
             }
         }
-    }
-
-    /// Looks whether a live entry begins with that key. Unfinished writers of such entries are waited for.
-    fn look_up_unique(&self, index: &Index, own_key: &[u8]) -> EngineResult<Unique> {
-        let pool = &self.transaction.engine.pool;
-        let mut next = Vec::new();
-        let mut at = own_key.to_vec();
-        let mut meets_marks = false;
-        loop {
-            {
-                let mut mini = pool.mini_transaction();
-                let edit = index.tree.edit(&mut mini, &at)?;
-                if !edit.successor(&mut next)? || !next.starts_with(own_key) {
-                    break;
-                }
-            }
-            std::mem::swap(&mut at, &mut next);
-            let clustered_key = index.clustered_key(&at)?;
-            let state = index.tree.get(pool, &at, |value| {
-                let entry = parse_head(value)?;
-                if Some(entry.writer) != self.transaction.id()
-                    && let Some(writer) = self.transaction.engine.system.unfinished_writer(entry.writer)?
-                {
-                    // The writer has the row's clustered entry locked. This is not under that entry's latch: only a lock that is
-                    // waited for behind the writer is safe from other writers, and none is asked for once it ended.
-                    let id = self.table.clustered().id();
-                    let mode = LockMode::SHARED_RECORD;
-                    let conflict = self.transaction.request_lock(
-                        id,
-                        clustered_key,
-                        mode,
-                        Some(&writer),
-                        WaitPolicy::Wait,
-                    )?;
-                    return Ok((conflict, entry.deleted));
-                }
-                self.transaction.note_seen(entry.writer);
-                Ok::<_, EngineError>((Some(Conflict::None), entry.deleted))
-            })?;
-            match state.transpose()? {
-                Some((Some(Conflict::Wait | Conflict::Skip), _)) => return Ok(Unique::Wait),
-                Some((None, _)) => own_key.clone_into(&mut at),
-                Some((Some(Conflict::None), false)) => {
-                    let existing = clustered_key.to_vec();
-                    self.transaction.close_unique_gap(index, own_key, true)?;
-                    return Ok(Unique::Taken(existing));
-                }
-                Some((Some(Conflict::None), true)) => meets_marks = true,
-                // An entry that went away meanwhile.
-                None => {}
-            }
-        }
-        if meets_marks {
-            self.transaction.close_unique_gap(index, own_key, false)?;
-        }
-        Ok(Unique::Free)
     }
 }
 

@@ -8,6 +8,7 @@ mod insert_many;
 mod long_rows;
 mod rows;
 mod run;
+mod unique_key;
 
 pub(crate) use self::dictionary::change_dictionary;
 pub use long_rows::ValueWriter;

@@ -1,5 +1,5 @@
 //! What tables may be called. Their files are called by the numbers of their spaces ([`buffer::space_path`]), so a name is never in the
-//! way of a file; but one that MySQL could call no file by is refused as MySQL refuses it (rule D6 in README.md).
+//! way of a file; but one that MySQL could call no file by is refused as MySQL refuses it (rule D6 in the engine's README).
 
 use dictionary::TableName;
 use engine_error::{EngineError, EngineResult, FailedRename};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// What MySQL calls the file of a table, and the first builds did: `schema/table.ibd`, with its way of writing characters that file
 /// systems may not like.
-pub(crate) fn name_path(name: &TableName) -> PathBuf {
+pub fn name_path(name: &TableName) -> PathBuf {
     PathBuf::from(encoded(&name.schema)).join(format!("{}{}", encoded(&name.table), buffer::DATA_FILE_SUFFIX))
 }
 
@@ -16,17 +16,17 @@ pub(crate) fn name_path(name: &TableName) -> PathBuf {
 const NAME_BYTES_MAX: usize = 255;
 
 /// Whether a part of a path is longer than a file system takes.
-pub(crate) fn is_too_long(path: &Path) -> bool {
+pub fn is_too_long(path: &Path) -> bool {
     path.iter().any(|part| part.len() > NAME_BYTES_MAX)
 }
 
 /// Checks that a table can be called so. Error: NameTooLong.
-pub(crate) fn need_short_name(name: &TableName) -> EngineResult<()> {
+pub fn need_short_name(name: &TableName) -> EngineResult<()> {
     if is_too_long(&name_path(name)) { Err(EngineError::NameTooLong) } else { Ok(()) }
 }
 
 /// As [`need_short_name`], for a table that has another name now. Error: RenameFailed.
-pub(crate) fn need_short_new_name(old: &TableName, new: &TableName) -> EngineResult<()> {
+pub fn need_short_new_name(old: &TableName, new: &TableName) -> EngineResult<()> {
     if old == new || !is_too_long(&name_path(new)) {
         return Ok(());
     }
@@ -36,7 +36,7 @@ pub(crate) fn need_short_new_name(old: &TableName, new: &TableName) -> EngineRes
 
 /// A name with every character but ASCII letters, digits and underscores as `@` and four hexadecimal digits (more for
 /// characters beyond the basic plane).
-pub(crate) fn encoded(name: &str) -> String {
+pub fn encoded(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for character in name.chars() {
         if character.is_ascii_alphanumeric() || character == '_' {
