@@ -101,18 +101,21 @@ pub fn retyped_for(given: &TypedValue, wanted: &ColumnType) -> Option<ColumnType
 
 /// Brings a value to the type of its parameter. One that only a conversion with warnings would bring there keeps its own
 /// type: it is converted where it is read, with a warning each time ([`convert_read`]). But a number that is no moment is
-/// NULL with one warning in `diagnostics`, if there are any. Error 3988 for text that the parameter's character set
+/// NULL with one warning in `diagnostics`, if there are any. `keeps_digits`: an exact number has the digits that it was given, not those
+/// of its type, so that a function that reads text sees no others. Error 3988 for text that the parameter's character set
 /// lacks.
 pub fn fit(
     given: TypedValue,
     wanted: &ColumnType,
+    keeps_digits: bool,
     diagnostics: Option<&mut Diagnostics>,
 ) -> SqlResult<TypedValue> {
     let TypedValue { value, column_type } = given;
+    let as_wide = |number: Decimal| Value::Decimal(if keeps_digits { number } else { filled(number) });
     if let Value::Decimal(number) = value
         && wanted.kind == TypeKind::Decimal
     {
-        return Ok(TypedValue { value: Value::Decimal(filled(number)), column_type: wanted.clone() });
+        return Ok(TypedValue { value: as_wide(number), column_type: wanted.clone() });
     }
     if is_of_type(&value, &column_type, wanted) {
         return Ok(TypedValue { value, column_type: wanted.clone() });
@@ -124,8 +127,7 @@ pub fn fit(
             Some(signed(&value))
         }
         (TypeClass::Decimal, _) => {
-            quiet(|diagnostics| exact::to_decimal(value.as_ref(), &column_type, diagnostics))
-                .map(|number| Value::Decimal(filled(number)))
+            quiet(|diagnostics| exact::to_decimal(value.as_ref(), &column_type, diagnostics)).map(as_wide)
         }
         (TypeClass::Double, _) => {
             quiet(|diagnostics| exact::to_f64(value.as_ref(), &column_type, diagnostics)).map(Value::Double)

@@ -69,9 +69,11 @@ impl SettledTypes {
                 fitted.push(typed);
                 continue;
             }
-            // A function reads a number that is no moment in its own way.
+            // A function reads a number that is no moment in its own way. Digits are added where the type is what is read.
             let warns = used.is_none_or(|used| used.reading != Reading::Own);
-            fitted.push(parameter::fit(typed, column_type, warns.then_some(&mut *diagnostics))?);
+            let keeps_digits = used.is_none_or(|used| used.reading != Reading::Typed);
+            let warned = warns.then_some(&mut *diagnostics);
+            fitted.push(parameter::fit(typed, column_type, keeps_digits, warned)?);
         }
         if anew {
             *plan = None;

@@ -6,7 +6,9 @@ use crate::run::{Run, row_bytes};
 use crate::spill::{Held, KeySet, LongHeld};
 use errors::{SqlResult, sql_error};
 use expression::operators::{ComparisonMode, compare_values};
-use expression::{EvaluationContext, Expression, Operand, ResultType, SqlMode, TypeClass, convert, text};
+use expression::{
+    EvaluationContext, Expression, ExpressionKind, Operand, ResultType, SqlMode, TypeClass, convert, text,
+};
 use plan::physical::{AggregateCall, AggregateKind};
 use std::cmp::Ordering;
 use values::temporal::{Date, DateTime};
@@ -223,7 +225,9 @@ impl Accumulator {
         let mut held = LongHeld::default();
         for argument in &call.arguments {
             let mut value = argument.operand(row, run)?;
-            if let ValueRef::Decimal(exact) = value.as_ref() {
+            if let ValueRef::Decimal(exact) = value.as_ref()
+                && !matches!(argument.kind, ExpressionKind::Parameter(_))
+            {
                 value = Operand::Owned(Value::Decimal(exact.padded(argument.result.scale())));
             }
             let Some(bytes) = convert::to_text(value.as_ref(), &argument.result.column_type, run) else {

@@ -70,8 +70,9 @@ fn what_has_a_statement_prepared_anew() {
 
 #[test]
 fn values_take_the_type_of_their_parameter() {
-    let fitted =
-        |typed: TypedValue, wanted: &ColumnType| fit(typed, wanted, Some(&mut Diagnostics::new(1))).unwrap();
+    let fitted = |typed: TypedValue, wanted: &ColumnType| {
+        fit(typed, wanted, false, Some(&mut Diagnostics::new(1))).unwrap()
+    };
     assert_eq!(fitted(words(" 5 "), &integer(false)).value, Value::Int(5));
     assert_eq!(fitted(words("5"), &ColumnType::bit(64)).value, Value::UInt(5));
     assert_eq!(fitted(given(Value::Int(7)), &decimal()).value, Value::Decimal(Decimal::from(7i64)));
@@ -86,9 +87,12 @@ fn values_take_the_type_of_their_parameter() {
     assert_eq!(kept, words("abc"));
     let mut diagnostics = Diagnostics::new(1);
     let moment = beside(ColumnType::new(TypeKind::Timestamp));
-    let none = fit(given(Value::Int(5)), &moment, Some(&mut diagnostics)).unwrap();
+    let none = fit(given(Value::Int(5)), &moment, false, Some(&mut diagnostics)).unwrap();
     assert_eq!((none.value, diagnostics.count()), (Value::Null, 1));
     let latin1 = text(CollationId(8));
     assert_eq!(fitted(words("\u{e9}"), &latin1).value, Value::Bytes(vec![0xe9]));
-    assert_eq!(fit(words("\u{3042}"), &latin1, Some(&mut Diagnostics::new(1))).unwrap_err().number(), 3988);
+    assert_eq!(
+        fit(words("\u{3042}"), &latin1, false, Some(&mut Diagnostics::new(1))).unwrap_err().number(),
+        3988
+    );
 }
