@@ -1,10 +1,6 @@
 //! Rows in and out: the read and write paths one by one, on one thread.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use dictionary::IndexKind;
 use engine::InsertKind;
 use engine::*;
@@ -182,7 +178,7 @@ fn a_full_disk_fails_statements_and_nothing_else() {
     insert(&engine, &t, &[row(500, 500, &"y".repeat(8000))]);
     kept.push(row(500, 500, &"y".repeat(8000)));
     assert_eq!(all(&begin(&engine), &t), kept);
-    common::model::sound(&engine);
+    crate::common::model::sound(&engine);
 }
 
 #[test]

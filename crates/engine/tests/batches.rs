@@ -1,9 +1,6 @@
 //! Batches of a scan are bounded by bytes as well as by rows, whatever index and locks they are read by.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 

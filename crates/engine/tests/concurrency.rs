@@ -1,11 +1,8 @@
 //! Threads: locks, waits, deadlocks, and invariants that hold whatever the schedule.
-#![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods)]
 
-mod common;
-
-use common::model::*;
-use common::*;
+use crate::common::model::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use std::sync::Arc;

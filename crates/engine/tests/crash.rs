@@ -1,11 +1,7 @@
 //! Crashes at random and at every disk operation: acknowledged commits are there, others wholly or not at all.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::model::*;
-use common::*;
+use crate::common::model::*;
+use crate::common::*;
 use engine::InsertKind;
 use engine::*;
 use env::simulated::SimulatedDisk;

@@ -1,10 +1,6 @@
 //! CREATE TABLE .. SELECT ends at every disk operation: afterwards there are the table and all its rows, or neither, and no file is left.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use env::{Disk, Environment};

@@ -1,11 +1,7 @@
 //! Damaged pages and files: each page of a table and of the system tablespace is damaged in turn, with and without redo for
 //! it, with and without its doublewrite copy. One table closes, or one read fails; all else serves, and no row is ever wrong.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use env::{Disk, Environment, OpenMode};

@@ -1,11 +1,7 @@
 //! Few file descriptors, and none at all: tables' files are closed and opened again, statements that need one more fail with error
 //! 1030, and nothing stops or is lost.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::Environment;
 use env::simulated::SimulatedDisk;

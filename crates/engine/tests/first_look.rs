@@ -1,11 +1,7 @@
 //! Files that no start looks at: what is wrong with one shows when its table is used first, closes this table alone and is told once;
 //! what is wrong for a moment only leaves nothing behind.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};
 use env::{Disk, Environment, OpenMode};

@@ -1,11 +1,7 @@
 //! Starts by force: past damaged pages and missing files, past a hole in the log, and without the log. What can be read is read,
 //! rows are not written, and where the log is not whole the data directory is not touched.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use env::{Disk, Environment, OpenMode};

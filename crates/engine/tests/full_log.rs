@@ -1,11 +1,7 @@
 //! A small log on a disk with 0 bytes free never runs out (rules G1 to G5 in buffer's README): whoever writes leaves the room that it
 //! takes to let go of the log. Each test is a way in which it did.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::Environment;
 use env::simulated::SimulatedDisk;

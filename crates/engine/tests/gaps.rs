@@ -1,9 +1,6 @@
 //! Gaps that locking reads keep closed: no insert lands where one has looked, however it is made and wherever pages end.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use std::ops::Bound;

@@ -1,10 +1,7 @@
 //! Keys that are longer than an entry has room for: rows are found, changed and told apart by them all the same.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::model::sound;
-use common::*;
+use crate::common::model::sound;
+use crate::common::*;
 use dictionary::{IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::*;
 use env::simulated::SimulatedDisk;

@@ -1,11 +1,8 @@
 //! Long values: they stand outside their rows, stay where they are while other columns change, go with what refers to them, and
 //! are seen as rows are: by snapshots, after rollbacks, after crashes.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::model::sound;
-use common::*;
+use crate::common::model::sound;
+use crate::common::*;
 use dictionary::{IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::*;
 use env::Environment;

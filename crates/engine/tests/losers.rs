@@ -1,11 +1,7 @@
 //! Transactions that a crash left unfinished: their rows are read, locked and undone; undo from log, spill file and undo tree.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::model::sound;
-use common::*;
+use crate::common::model::sound;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use env::{Disk, Environment};

@@ -1,12 +1,9 @@
 //! Random transactions against a map, several interleaved, with purge, rollback and savepoints in between.
 // The branches do more than an entry could.
 #![allow(clippy::map_entry)]
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::model::*;
-use common::*;
+use crate::common::model::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 

@@ -1,11 +1,7 @@
 //! Names of tables and of their files: a rename is made as a whole or not at all and touches no file, what MySQL could call no file by is
 //! refused, and files that have the names of tables, as the first builds called them, are served and get the names that they have now.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use dictionary::{SchemaDefinition, TableName};
 use engine::*;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};

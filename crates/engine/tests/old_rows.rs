@@ -1,11 +1,8 @@
 //! Few rows that change without end, under snapshots of every age, beside rollbacks, purge and a spill file: each snapshot sees
 //! one moment, and the same one as long as it lives. What a moment looks like follows from its number alone.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::model::*;
-use common::*;
+use crate::common::model::*;
+use crate::common::*;
 use engine::*;
 use env::Environment;
 use env::simulated::SimulatedDisk;

@@ -1,10 +1,6 @@
 //! Tables that nobody holds are packed and opened again: what only memory knows of them goes along, and what somebody holds stays.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::InsertKind;
 use engine::*;
 use env::Environment;

@@ -1,9 +1,7 @@
 //! Rows that a scan locks by range beside transactions that lock and write them one by one: at all times who has a row has it alone.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

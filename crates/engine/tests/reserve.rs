@@ -1,10 +1,6 @@
 //! On a disk with 0 bytes free: what frees room works, because room was kept for it, and what takes room leaves that alone.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::Environment;
 use env::simulated::SimulatedDisk;

@@ -1,10 +1,7 @@
 //! Old versions that outgrow their memory: a long snapshot reads them from the temporary file while rows change, faults of
 //! that file lose nothing, purge and rollback give its space back.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::Environment;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};

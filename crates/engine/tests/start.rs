@@ -1,11 +1,7 @@
 //! Starts over a data directory that lost a part, or that holds files of others: nothing is made anew, nothing is removed
 //! that is not proved to be ours, and once the part is back everything is there.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::InsertKind;
 use engine::*;
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk};

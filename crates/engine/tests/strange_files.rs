@@ -1,11 +1,7 @@
 //! Files of a copy of the data directory that went on by itself, put in the place of files that have the same name and tablespace
 //! number: they are told apart by their store ids, before a page of them is taken for the table's.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use env::{Disk, Environment, OpenMode};

@@ -1,11 +1,7 @@
 //! A stop leaves delete marks where they are; the next start removes them, whatever happens in between (rule R12).
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::model::sound;
-use common::*;
+use crate::common::model::sound;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use std::panic::{AssertUnwindSafe, catch_unwind};

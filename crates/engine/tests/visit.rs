@@ -1,9 +1,6 @@
 //! Rows that are shown where they lie come in the order of their index, also those that only their older versions tell.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use engine::*;
 use env::simulated::SimulatedDisk;
 use values::Value;

@@ -1,9 +1,7 @@
 //! A statement's memory holds for what its expressions put together too, and a kill ends what yields no row.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods)]
 
-mod common;
-
-use common::World;
+use crate::common::World;
 
 /// Three megabytes that no plan knows.
 const LONG: &str = "REPEAT(s, 3000000)";

@@ -1,10 +1,7 @@
 //! Fast paths over many rows against the generic ones: the same statements over random rows, with and without
 //! `fast_plans`, must give the same rows, warnings and tables.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::World;
+use crate::common::World;
 
 /// A generator of numbers that need not be good.
 struct Random(u64);

@@ -1,9 +1,6 @@
 //! Statements of `cases/*.sql` against what MySQL answered, recorded in `cases/*.result` by `cases/record.py`.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::World;
+use crate::common::World;
 use std::fmt::Write;
 
 fn answers(sql: &str, fast_plans: bool) -> String {

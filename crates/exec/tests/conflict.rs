@@ -1,9 +1,7 @@
 //! ON DUPLICATE KEY UPDATE and REPLACE whose row in the way goes away, or is given another key, while they wait for it.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods)]
 
-mod common;
-
-use common::World;
+use crate::common::World;
 use engine::{ReadMode, Transaction, TransactionOptions, WaitPolicy};
 use std::sync::Arc;
 use values::Value;

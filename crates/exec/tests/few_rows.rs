@@ -1,9 +1,6 @@
 //! How many rows statements look at that an index answers: no more than they want, give or take a batch.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::World;
+use crate::common::World;
 use std::fmt::Write;
 
 const ROWS: u64 = 3000;

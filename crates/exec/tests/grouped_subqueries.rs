@@ -1,10 +1,7 @@
 //! How many rows a subquery looks at that depends on the row around by an equality: those of all groups once where it has no index, those
 //! of the groups that are asked for where it has one.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::World;
+use crate::common::World;
 use std::fmt::Write;
 
 const ROWS: u64 = 2000;

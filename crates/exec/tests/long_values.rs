@@ -1,11 +1,9 @@
 //! Values that are too long for memory: parameters that came in pieces, fields of files, and results. Whether they go by pieces or
 //! through memory, the same rows are there afterwards.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods)]
 
-mod common;
-
+use crate::common::World;
 use charset::CollationId;
-use common::World;
 use engine::SpillFile;
 use env::Environment;
 use exec::{LongParameters, SPOOL_PIECE_BYTES, Spool};
@@ -90,7 +88,7 @@ const STATEMENTS: [&str; 18] = [
 fn parameters_in_pieces_do_what_others_do() {
     let (mut pieces, mut whole) = (world(), world());
     let bytes = text(LONG);
-    for collation in [common::COLLATION, CollationId::BINARY] {
+    for collation in [crate::common::COLLATION, CollationId::BINARY] {
         for statement in STATEMENTS {
             let (bytes, answer) =
                 (bytes.as_bytes(), run_with(&mut whole, statement, bytes.as_bytes(), collation, false));
@@ -109,9 +107,9 @@ fn what_is_no_text_is_refused_in_pieces_too() {
         let mut bytes = text(LONG).into_bytes();
         bytes[cut] = 0xFF;
         let statement = "INSERT INTO t (id, s) VALUES (1, ?)";
-        let answer = run_with(&mut whole, statement, &bytes, common::COLLATION, false);
+        let answer = run_with(&mut whole, statement, &bytes, crate::common::COLLATION, false);
         assert!(!answer.is_empty(), "{:?}", whole.run("SELECT id, LENGTH(s), HEX(LEFT(s, 4)) FROM t"));
-        assert_eq!(run_with(&mut pieces, statement, &bytes, common::COLLATION, true), answer);
+        assert_eq!(run_with(&mut pieces, statement, &bytes, crate::common::COLLATION, true), answer);
         assert!(rows(&mut pieces).is_empty());
     }
 }
@@ -131,7 +129,7 @@ fn a_value_that_must_be_in_memory_is_bounded() {
             CollationId::BINARY,
             true,
         );
-        let answer = run_with(&mut world, statement, bytes.as_bytes(), common::COLLATION, true);
+        let answer = run_with(&mut world, statement, bytes.as_bytes(), crate::common::COLLATION, true);
         assert!(answer[0].contains("is full"), "{statement}: {answer:?}");
     }
     // It comes out whatever a statement may hold, if nothing computes with it.

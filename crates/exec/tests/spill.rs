@@ -1,10 +1,7 @@
 //! Statements that outgrow their memory against the same ones in memory: the rows and their order must be equal. The
 //! disk that is full and KILL while runs are written and merged.
-#![allow(clippy::unwrap_used)]
 
-mod common;
-
-use common::World;
+use crate::common::World;
 use env::simulated::{Fault, FaultKind, OperationClass};
 
 /// A generator of numbers that need not be good.
