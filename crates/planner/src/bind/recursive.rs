@@ -3,7 +3,7 @@
 
 use super::common_tables::RecursionScope;
 use super::query::{convert_columns, shift_outer};
-use super::set_operation::{merged_type, require_settled};
+use super::set_operation::{Chain, in_parentheses, merged_type, require_settled};
 use super::{Binder, CommonTable};
 use crate::planning::plan_derived;
 use ::expression::{ResultType, ValueSource};
@@ -21,7 +21,11 @@ pub(super) const CUT_STEP: &str =
 
 /// A recursive common table: operands that do not name it, then operands that do. It sees the blocks around its WITH clause.
 pub(super) fn recursive_query(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult<QueryPlan> {
-    let ast::QueryBody::SetOperation(operation) = unwrapped(&common.query.body) else {
+    let operation = match &common.query.body {
+        ast::QueryBody::SetOperation(operation) => Some(operation),
+        body => in_parentheses(body),
+    };
+    let Some(operation) = operation else {
         let id = binder.common_tables.open_recursion();
         let entry = CommonTable { recursion: Some((id, Vec::new())), ..common.clone() };
         binder.common_tables.in_scope.push(entry);
@@ -80,29 +84,8 @@ fn recursion_operand(
     Ok((plan, scope.uses > 0))
 }
 
-/// An operand of the query of a recursive table, with the operator before it.
-struct Operand<'q> {
-    operator: ast::SetOperator,
-    all: bool,
-    body: &'q ast::QueryBody,
-}
-
-/// What stands in brackets that hold nothing else.
-fn unwrapped(mut body: &ast::QueryBody) -> &ast::QueryBody {
-    while let ast::QueryBody::Nested(query) = body
-        && query.with.is_none()
-        && query.order_by.is_empty()
-        && query.limit.is_none()
-        && query.locking.is_empty()
-        && query.into.is_none()
-    {
-        body = &query.body;
-    }
-    body
-}
-
 /// What may not be around the name of the table in an operand: error 4114 for EXCEPT and INTERSECT, 1235 for a UNION in
-/// brackets that mean something, and for an order or a limit.
+/// parentheses that mean something, and for an order or a limit.
 fn refuse_around_step(mut body: &ast::QueryBody) -> SqlResult<()> {
     let mut is_cut = false;
     while let ast::QueryBody::Nested(query) = body {
@@ -124,60 +107,31 @@ fn refuse_around_step(mut body: &ast::QueryBody) -> SqlResult<()> {
     }
 }
 
-/// An operand of a UNION, or of one the operands, where it is a UNION in brackets that mean nothing: seeds and steps may
-/// stand in one pair. `all`: None for the first operand.
-fn open_brackets<'q>(body: &'q ast::QueryBody, all: Option<bool>, terms: &mut Vec<Operand<'q>>) {
-    if let ast::QueryBody::SetOperation(inner) = unwrapped(body)
-        && inner.rest.iter().all(|term| term.operator == ast::SetOperator::Union)
-        && (all != Some(true) || inner.rest.iter().all(|term| term.all))
-    {
-        open_brackets(&inner.first, all, terms);
-        for term in &inner.rest {
-            open_brackets(&term.body, Some(term.all && all != Some(false)), terms);
-        }
-        return;
-    }
-    terms.push(Operand { operator: ast::SetOperator::Union, all: all.unwrap_or(true), body });
-}
-
-/// The operands in their order, out of brackets that mean nothing.
-fn operands(operation: &ast::SetOperation) -> Vec<Operand<'_>> {
-    let mut operands = Vec::with_capacity(operation.rest.len() + 1);
-    open_brackets(&operation.first, None, &mut operands);
-    for term in &operation.rest {
-        if term.operator == ast::SetOperator::Union {
-            open_brackets(&term.body, Some(term.all), &mut operands);
-        } else {
-            operands.push(Operand { operator: term.operator, all: term.all, body: &term.body });
-        }
-    }
-    operands
-}
-
 fn recursive_parts(
     binder: &mut Binder<'_>,
     common: &CommonTable,
     operation: &ast::SetOperation,
 ) -> SqlResult<QueryPlan> {
     let id = binder.common_tables.open_recursion();
-    let operands = operands(operation);
-    let (seed, _) = recursion_operand(binder, common, id, &[], operands[0].body, "DERIVED")?;
+    // Seeds and steps may stand in one pair of parentheses.
+    let chain = Chain::of(operation);
+    let (seed, _) = recursion_operand(binder, common, id, &[], chain.first, "DERIVED")?;
     let mut columns = named(&seed.columns, common);
     let mut seeds: Vec<(ast::SetOperator, bool, QueryPlan)> = Vec::new();
     let mut steps = Vec::new();
     let mut all = true;
     // All operands read one list of outer values.
     let mut outer = seed.outer.clone();
-    for term in &operands[1..] {
-        let (plan, recursive) = recursion_operand(binder, common, id, &columns, term.body, "UNION")?;
+    for (operator, is_all, body) in chain.rest {
+        let (plan, recursive) = recursion_operand(binder, common, id, &columns, body, "UNION")?;
         if plan.columns.len() != columns.len() {
             return Err(sql_error!(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT));
         }
         if recursive {
-            if term.operator != ast::SetOperator::Union {
+            if operator != ast::SetOperator::Union {
                 return Err(sql_error!(ER_CTE_RECURSIVE_NOT_UNION));
             }
-            all &= term.all;
+            all &= is_all;
             let types = plan.columns.into_iter().map(|column| column.result).collect();
             steps
                 .push(RecursiveStep { node: shift_outer(plan.root, plan.outer, &mut outer), columns: types });
@@ -188,7 +142,7 @@ fn recursive_parts(
             }
             let QueryPlan { root, outer: own, .. } = plan;
             let root = shift_outer(root, own, &mut outer);
-            seeds.push((term.operator, term.all, QueryPlan { root, outer: Vec::new(), ..plan }));
+            seeds.push((operator, is_all, QueryPlan { root, outer: Vec::new(), ..plan }));
         } else {
             return Err(sql_error!(ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, common.name));
         }

@@ -18,13 +18,13 @@ use std::collections::VecDeque;
 type Term<'q> = (ast::SetOperator, bool, &'q ast::QueryBody);
 
 /// The operands in one chain, without the parentheses that MySQL takes away.
-struct Chain<'q> {
-    first: &'q ast::QueryBody,
-    rest: Vec<Term<'q>>,
+pub(super) struct Chain<'q> {
+    pub(super) first: &'q ast::QueryBody,
+    pub(super) rest: Vec<Term<'q>>,
 }
 
 impl<'q> Chain<'q> {
-    fn of(operation: &'q ast::SetOperation) -> Self {
+    pub(super) fn of(operation: &'q ast::SetOperation) -> Self {
         let operator = operation.rest.first().map(|term| term.operator);
         let inner = in_parentheses(&operation.first).map(Chain::of);
         let same = |chain: &Chain<'_>| chain.rest.last().map(|(operator, ..)| *operator) == operator;
@@ -60,7 +60,7 @@ impl<'q> Chain<'q> {
 }
 
 /// The set operation that is all there is in parentheses.
-fn in_parentheses(body: &ast::QueryBody) -> Option<&ast::SetOperation> {
+pub(super) fn in_parentheses(body: &ast::QueryBody) -> Option<&ast::SetOperation> {
     let ast::QueryBody::Nested(query) = body else { return None };
     let ast::Query { with: None, order_by, limit: None, locking, into: None, body } = &**query else {
         return None;
