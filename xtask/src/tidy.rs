@@ -7,6 +7,7 @@ mod documents;
 mod layers;
 mod shape;
 mod sources;
+mod test_programs;
 
 use crate::files::{read, tracked};
 
@@ -52,6 +53,7 @@ pub fn run() -> Result<(), String> {
     shape::check(&sources, &exceptions, &mut findings);
     circles::check(&sources, &exceptions, &mut findings);
     documents::check(&mut findings)?;
+    test_programs::check(&sources, &mut findings)?;
     for (path, text) in crate::generate::sources()? {
         if read(path).unwrap_or_default() != text {
             findings.push(format!("{path}: not what `cargo xtask generate` writes"));
