@@ -4,7 +4,6 @@
 
 use crate::background::Background;
 use crate::lob::{GarbageNotes, LongValues};
-use crate::options::EngineOptions;
 use crate::purge::Purge;
 use crate::read::ConsistentReads;
 use crate::rollback::Rollback;
@@ -15,6 +14,7 @@ use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
 use dictionary_store::{DdlTurns, DictionaryStore};
 use env::Environment;
+use scan_types::EngineOptions;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use stdx::ids::TransactionId;

@@ -9,7 +9,6 @@ mod ddl;
 mod engine;
 mod inner;
 mod lob;
-mod options;
 mod purge;
 mod read;
 mod rollback;
@@ -28,11 +27,11 @@ pub use engine::{Engine, EngineStatus, LockHolder, LockViews, WriterStatus};
 pub use engine_error::{DuplicateKey, EngineError, EngineResult, FailedRename};
 pub use entry::entry_text;
 pub use lob::LobReference;
-pub use options::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use read::{
     Direction, KEY_BYTES_MAX, KeyRange, ReadMode, Reader, RowBatch, Scan, ScanOptions, WaitPolicy,
 };
 pub use redo::FlushWaiter;
+pub use scan_types::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use statistics::TableStatistics;
 pub use tables::{AutoIncrement, Dictionary, Distribution, Index, Table};
 pub use transaction::{Mark, TableCounter, Transaction};

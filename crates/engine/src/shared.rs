@@ -1,10 +1,10 @@
 //! What all parts of an engine have: the world that it runs in, the pool, settings, what the error log is to be told. Main type:
 //! [`Shared`].
 
-use crate::options::{EngineOptions, FlushLevel, ForceRecovery};
 use buffer::BufferPool;
 use engine_error::{EngineError, EngineResult};
 use env::Environment;
+use scan_types::{EngineOptions, FlushLevel, ForceRecovery};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -2,7 +2,6 @@
 //! ANALYZE samples each index and stores what it finds in the dictionary; row counts follow by estimates of the tree.
 
 use crate::engine::Engine;
-use crate::options::TransactionOptions;
 use crate::read::KeyRange;
 use crate::tables::{Distribution, Index, KeptStatistics, Table};
 use crate::write::change_dictionary;
@@ -10,6 +9,7 @@ use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use dictionary_store::{Change, DictionaryStore, StoredStatistics};
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, parse_head};
+use scan_types::TransactionOptions;
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
 use values::row::ColumnSample;

@@ -1,12 +1,16 @@
-//! What a scan of the engine is asked for, and what it gives: ranges of keys, read modes, batches of rows. No pages, no locks. Main types:
-//! [`KeyRange`], [`ReadMode`], [`RowBatch`].
+//! What the engine is asked for, and what it gives: options of a start and of a transaction, ranges of keys, read modes, batches of rows.
+//! No pages, no locks. Main types: [`EngineOptions`], [`TransactionOptions`], [`KeyRange`], [`ReadMode`], [`RowBatch`].
 
 #![forbid(unsafe_code)]
 
+mod gap;
 mod key_range;
 mod modes;
+mod options;
 mod row_batch;
 
+pub use gap::Gap;
 pub use key_range::KeyRange;
 pub use modes::{Direction, ReadMode, WaitPolicy};
+pub use options::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use row_batch::RowBatch;

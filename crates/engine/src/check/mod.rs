@@ -11,7 +11,6 @@ mod values;
 
 use crate::engine::Engine;
 use crate::lob::{Wanted, references_of};
-use crate::options::TransactionOptions;
 use crate::read::{KeyRange, RowBatch, ScanOptions};
 use crate::tables::Table;
 use crate::transaction::Transaction;
@@ -20,6 +19,7 @@ use btree::{Cursor, CursorRange, Direction, Taken, Tree, TreeReport, check_space
 use dictionary_store::SYSTEM_SPACE;
 use engine_error::{EngineError, EngineResult};
 use entry::{RowForm, StoredRow, append_clustered_key};
+use scan_types::TransactionOptions;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stdx::ids::{PageNumber, SpaceId};

@@ -10,7 +10,6 @@ mod hidden_table;
 pub use alter::ConvertRow;
 
 use crate::engine::Engine;
-use crate::options::TransactionOptions;
 use crate::tables::{Table, no_such_table};
 use crate::write::change_dictionary;
 use dictionary::{SchemaDefinition, TableDefinition, TableName};
@@ -18,6 +17,7 @@ use dictionary_store::{
     Change, DdlTurn, DictionaryStore, TableRecord, encoded, is_too_long, need_short_name, need_short_new_name,
 };
 use engine_error::{EngineError, EngineResult};
+use scan_types::TransactionOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::Ordering;

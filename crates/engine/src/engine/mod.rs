@@ -8,12 +8,12 @@ pub use lock_views::{LockHolder, LockViews};
 pub use status::{EngineStatus, WriterStatus};
 
 use crate::inner::EngineInner;
-use crate::options::{FlushLevel, TransactionOptions};
 use crate::tables::Dictionary;
 use crate::transaction::Transaction;
 use engine_error::{EngineError, EngineResult};
 use env::Environment;
 use redo::FlushWaiter;
+use scan_types::{FlushLevel, TransactionOptions};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

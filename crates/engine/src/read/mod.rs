@@ -4,7 +4,6 @@
 mod batches;
 mod count;
 mod filling;
-mod gap;
 mod reader;
 mod row;
 mod scan;
@@ -12,12 +11,12 @@ mod visit;
 
 pub(crate) use batches::{entry_key_matches, push_row};
 pub(crate) use filling::Filling;
-pub(crate) use gap::Gap;
 pub use page::KEY_BYTES_MAX;
 pub use reader::Reader;
 pub(crate) use row::View;
 pub(crate) use scan::{Candidate, SeenEntries};
 pub use scan::{Scan, ScanOptions};
+pub(crate) use scan_types::Gap;
 pub use scan_types::{Direction, KeyRange, ReadMode, RowBatch, WaitPolicy};
 pub(crate) use visit::VisitRow;
 

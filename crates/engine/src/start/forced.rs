@@ -1,10 +1,10 @@
 //! Starts by force (innodb_force_recovery): the pool is opened past damage, or over the files as they are. Main function:
 //! [`open_pool`]. See rule R8 in README.md.
 
-use crate::options::{EngineOptions, ForceRecovery};
 use buffer::{BufferPool, Forced, PAGE_BYTES, PoolOptions, StorageError};
 use engine_error::{EngineError, EngineResult};
 use env::Environment;
+use scan_types::{EngineOptions, ForceRecovery};
 use std::sync::Arc;
 use stdx::ids::TransactionId;
 use txn::SpillFile;

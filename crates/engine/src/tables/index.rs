@@ -6,6 +6,8 @@ use btree::Tree;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use engine_error::{EngineError, EngineResult};
 use entry::SECONDARY_HEADER_BYTES;
+use scan_types::KeyRange;
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stdx::ids::{CommitTimestamp, IndexId};
@@ -187,6 +189,18 @@ impl Index {
             .own_prefix_bytes(entry_key, self.key_columns.len())
             .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", self.id())))?;
         Ok(&entry_key[own..])
+    }
+
+    /// Whether at most one row can be in a range: one whole key of a unique index, without NULL.
+    pub(crate) fn has_one_row(&self, range: &KeyRange) -> bool {
+        let Bound::Included(key) = &range.lower else { return false };
+        let part_end = |count| self.own_prefix_bytes(key, count).ok();
+        let is_value = |part| part_end(part).is_some_and(|at| !self.key_layout.is_null_at(part, key, at));
+        let parts = self.key_columns.len();
+        self.unique
+            && range.upper == KeyRange::after_prefix(key)
+            && part_end(parts) == Some(key.len())
+            && (0..parts).all(is_value)
     }
 }
 

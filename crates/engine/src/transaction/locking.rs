@@ -1,12 +1,12 @@
 //! Row locks of a transaction: asking under a latch, waiting without one. See rules L1 to L6 in txn's README.
 
 use super::Transaction;
-use crate::options::ForceRecovery;
 use crate::read::{Direction, Gap, KeyRange, ReadMode, WaitPolicy};
 use crate::tables::{Index, Table};
 use btree::Taken;
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, parse_head};
+use scan_types::ForceRecovery;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

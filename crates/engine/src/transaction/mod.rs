@@ -16,12 +16,12 @@ pub(crate) use locking::Conflict;
 pub use auto_increment::TableCounter;
 
 use crate::inner::EngineInner;
-use crate::options::{Isolation, TransactionOptions};
 use crate::read::{Reader, View};
 use crate::tables::Index;
 use engine_error::{EngineError, EngineResult};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use scan_types::{Isolation, TransactionOptions};
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::Snapshot;

@@ -1,25 +1,24 @@
 //! What a locking read has looked at in a leaf, as the range of keys that it keeps closed to inserts. Main type: [`Gap`].
 
-use super::{Direction, KeyRange};
-use crate::tables::Index;
+use crate::{Direction, KeyRange};
 use btree::{LeafView, Taken};
 use engine_error::EngineResult;
 use std::ops::Bound;
 
 /// A range of keys of an index.
 #[derive(Debug)]
-pub(crate) struct Gap {
+pub struct Gap {
     /// The first key.
-    pub(crate) from: Vec<u8>,
+    pub from: Vec<u8>,
     /// The key behind the last; None for the end of the index.
-    pub(crate) to: Option<Vec<u8>>,
+    pub to: Option<Vec<u8>>,
 }
 
 impl Gap {
     /// What a walk over `range` has seen of a leaf with the entries that it took: these and the gaps before them, in key order, and
     /// the gap behind the last of the range. Walking up, a gap in which no key of the range can stand, because an entry with the bound's
     /// key is there, is left out.
-    pub(crate) fn seen(
+    pub fn seen(
         range: &KeyRange,
         direction: Direction,
         leaf: &LeafView<'_>,
@@ -45,19 +44,5 @@ impl Gap {
             gap.to = Some(gap.to.map_or(key.clone(), |to| to.min(key)));
         }
         Ok(gap)
-    }
-}
-
-impl Index {
-    /// Whether at most one row can be in a range: one whole key of a unique index, without NULL.
-    pub(crate) fn has_one_row(&self, range: &KeyRange) -> bool {
-        let Bound::Included(key) = &range.lower else { return false };
-        let part_end = |count| self.own_prefix_bytes(key, count).ok();
-        let is_value = |part| part_end(part).is_some_and(|at| !self.key_layout.is_null_at(part, key, at));
-        let parts = self.key_columns.len();
-        self.unique
-            && range.upper == KeyRange::after_prefix(key)
-            && part_end(parts) == Some(key.len())
-            && (0..parts).all(is_value)
     }
 }

@@ -40,7 +40,7 @@ pub struct EngineOptions {
     /// that file is read from the operating system's cache as long as there is memory.
     pub version_memory_bytes: u64,
     /// Whether purge, checkpoint and flush threads run. Off in deterministic tests, which call
-    /// [`crate::Engine::purge`] and [`crate::Engine::checkpoint`] themselves.
+    /// `Engine::purge` and `Engine::checkpoint` themselves.
     pub background_threads: bool,
     /// innodb_force_recovery.
     pub force_recovery: ForceRecovery,
@@ -89,7 +89,7 @@ pub struct TransactionOptions {
     /// A row that was changed behind the snapshot cannot be locked or written (transaction_strict_snapshot).
     pub strict_snapshot: bool,
     /// The session's last commit. The transaction's snapshots include it even if it is not durable yet
-    /// (see [`crate::Transaction::reply_lsn`]). 0 if there is none.
+    /// (see `Transaction::reply_lsn`). 0 if there is none.
     pub sees_at_least: Lsn,
     /// Row lock wait limit; None for the engine's default.
     pub lock_wait_timeout: Option<Duration>,
