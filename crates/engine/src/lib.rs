@@ -34,7 +34,7 @@ pub use redo::FlushWaiter;
 pub use scan_types::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use statistics::TableStatistics;
 pub use tables::{AutoIncrement, Dictionary, Distribution, Index, Table};
-pub use transaction::{Mark, TableCounter, Transaction};
+pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};
 pub use txn::locks;
 pub use txn::{Extent, KillFlag, SpillError, SpillFile};
 pub use undo::logical_record_text;

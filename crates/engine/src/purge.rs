@@ -54,7 +54,7 @@ impl Purge {
         let versions = self.purge_all_finished(horizon);
         let strays = self.purge_strays(horizon);
         self.undo.discard_finished()?;
-        self.values.remove_old_garbage(self.system.first_id, &self.system.commits)?;
+        self.values.remove_old_garbage(self.system.first_id, &self.system.commits, horizon)?;
         Ok(versions? + strays?)
     }
 

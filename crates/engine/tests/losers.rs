@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-const ROWS: i64 = 1500;
+pub(crate) const ROWS: i64 = 1500;
 
-fn small_log() -> EngineOptions {
+pub(crate) fn small_log() -> EngineOptions {
     EngineOptions {
         redo_log_bytes: 1 << 20,
         version_memory_bytes: 3 << 20,
@@ -20,15 +20,15 @@ fn small_log() -> EngineOptions {
     }
 }
 
-fn open_small(disk: &SimulatedDisk) -> Engine {
+pub(crate) fn open_small(disk: &SimulatedDisk) -> Engine {
     Engine::open(Environment::simulated(disk.clone(), 1), small_log()).expect("the engine opens")
 }
 
-fn old_rows() -> Vec<Row> {
+pub(crate) fn old_rows() -> Vec<Row> {
     (0..ROWS).map(|id| row(id, id, "before the crash")).collect()
 }
 
-fn prepared(disk: &SimulatedDisk) -> (Engine, Arc<Table>) {
+pub(crate) fn filled(disk: &SimulatedDisk) -> (Engine, Arc<Table>) {
     let engine = open_small(disk);
     let t = create(&engine, "t");
     insert(&engine, &t, &old_rows());
@@ -38,7 +38,7 @@ fn prepared(disk: &SimulatedDisk) -> (Engine, Arc<Table>) {
 }
 
 /// Changes every row, some twice; deletes some and puts others in their place; inserts; and takes a part of it back.
-fn change_much(transaction: &Transaction, t: &Table, table: &Arc<Table>) {
+pub(crate) fn change_much(transaction: &Transaction, t: &Table, table: &Arc<Table>) {
     for id in 0..ROWS {
         transaction
             .update(table, &key(t, id), &encode(t, &row(id, ROWS + id, "changed by the loser")))
@@ -69,7 +69,7 @@ fn change_much(transaction: &Transaction, t: &Table, table: &Arc<Table>) {
 
 /// Leaves a transaction unfinished whose undo is partly saved, and crashes.
 fn crash_with_loser(disk: &SimulatedDisk) -> SimulatedDisk {
-    let (engine, t) = prepared(disk);
+    let (engine, t) = filled(disk);
     let transaction = begin(&engine);
     change_much(&transaction, &t, &t);
     let status = engine.status();
@@ -81,7 +81,7 @@ fn crash_with_loser(disk: &SimulatedDisk) -> SimulatedDisk {
     disk.restart_with_durable_state()
 }
 
-fn rows_of(engine: &Engine) -> Vec<Row> {
+pub(crate) fn rows_of(engine: &Engine) -> Vec<Row> {
     all(&begin(engine), &table(engine, "t"))
 }
 
@@ -197,7 +197,7 @@ fn writers_wait_for_losers_and_ddl_rolls_them_back() {
 fn saved_undo_of_the_committed_is_not_undone() {
     for checkpoint in [false, true] {
         let disk = SimulatedDisk::new(1);
-        let (engine, t) = prepared(&disk);
+        let (engine, t) = filled(&disk);
         let transaction = begin(&engine);
         change_much(&transaction, &t, &t);
         assert!(engine.status().writers[0].undo_records_saved > 1000);
@@ -324,7 +324,7 @@ fn a_start_on_a_full_disk_serves_rows_and_rolls_back_when_there_is_room() {
 }
 
 /// Leaves of the undo tree on disk, by what the loser's rows were.
-fn undo_pages(disk: &SimulatedDisk) -> Vec<usize> {
+pub(crate) fn undo_pages(disk: &SimulatedDisk) -> Vec<usize> {
     const PAGE: usize = 16_384;
     let bytes = disk.contents(SYSTEM_FILE.as_ref()).unwrap();
     let has_undo = |page: &[u8]| page.windows(16).any(|text| text == b"before the crash");
@@ -337,7 +337,7 @@ fn undo_pages(disk: &SimulatedDisk) -> Vec<usize> {
         .collect()
 }
 
-const SYSTEM_FILE: &str = "iruka_system.ibd";
+pub(crate) const SYSTEM_FILE: &str = "iruka_system.ibd";
 
 /// Undo that cannot be read is in nobody's way who does not need it: starts, other tables, and DROP of what it is for, for good.
 #[test]

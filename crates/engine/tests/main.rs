@@ -20,6 +20,7 @@ mod model;
 mod names;
 mod old_rows;
 mod packing;
+mod prepared;
 mod ranges;
 mod reserve;
 mod spill;

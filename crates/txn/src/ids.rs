@@ -62,9 +62,24 @@ pub struct CommitTable {
     /// The first id of the ring's first lap.
     first: u64,
     /// Ids below the first that were unfinished when the table was made, ascending, with entries like the ring's.
-    exceptions: Box<[(u64, AtomicU64)]>,
+    exceptions: Box<[Exception]>,
     /// Serialises those who move the watermark.
     advance: Mutex<()>,
+}
+
+/// An id from before the table that was unfinished when it was made.
+#[derive(Debug)]
+struct Exception {
+    id: u64,
+    entry: AtomicU64,
+    /// Where its undo is in the history; 0 before its commit.
+    place: AtomicU64,
+}
+
+impl Exception {
+    fn new(id: u64) -> Exception {
+        Exception { id, entry: AtomicU64::new(ACTIVE), place: AtomicU64::new(0) }
+    }
 }
 
 impl CommitTable {
@@ -81,7 +96,7 @@ impl CommitTable {
             watermark: AtomicU64::new(exceptions.first().copied().unwrap_or(first)),
             base: AtomicU64::new(first),
             first,
-            exceptions: exceptions.into_iter().map(|id| (id, AtomicU64::new(ACTIVE))).collect(),
+            exceptions: exceptions.into_iter().map(Exception::new).collect(),
             advance: Mutex::new(()),
         }
     }
@@ -118,6 +133,8 @@ impl CommitTable {
         assert!(timestamp.0 != ACTIVE && timestamp.0 != ROLLED_BACK);
         if id.0 >= self.first {
             self.set_place(id, place);
+        } else if let Some(exception) = self.exception(id) {
+            exception.place.store(place.0, Ordering::Release);
         }
         self.end(id, timestamp.0);
     }
@@ -140,7 +157,8 @@ impl CommitTable {
             _ => return UndoPlace::Gone,
         }
         if id.0 < self.first {
-            return UndoPlace::Gone;
+            let place = self.exception(id).map_or(0, |exception| exception.place.load(Ordering::Acquire));
+            return UndoPlace::History(HistoryPlace(place));
         }
         let places = self.places[(id.0 / CHUNK_IDS % CHUNKS) as usize].get();
         let place = places.map_or(0, |places| places[(id.0 % CHUNK_IDS) as usize].load(Ordering::Acquire));
@@ -161,13 +179,13 @@ impl CommitTable {
         if id.0 >= self.first {
             self.entry(id).store(entry, Ordering::Release);
         } else if let Some(exception) = self.exception(id) {
-            exception.store(entry, Ordering::Release);
+            exception.entry.store(entry, Ordering::Release);
         }
     }
 
-    fn exception(&self, id: TransactionId) -> Option<&AtomicU64> {
-        let at = self.exceptions.binary_search_by_key(&id.0, |(id, _)| *id).ok()?;
-        Some(&self.exceptions[at].1)
+    fn exception(&self, id: TransactionId) -> Option<&Exception> {
+        let at = self.exceptions.binary_search_by_key(&id.0, |exception| exception.id).ok()?;
+        Some(&self.exceptions[at])
     }
 
     /// What is known of an id that was read from a row under the row's latch.
@@ -186,7 +204,7 @@ impl CommitTable {
         }
         let entry = if id.0 < self.first {
             // Asked only while an exception holds the watermark back.
-            self.exception(id).map(|entry| entry.load(Ordering::Acquire))
+            self.exception(id).map(|exception| exception.entry.load(Ordering::Acquire))
         } else {
             let entry = self.entry(id).load(Ordering::Acquire);
             // The base may have passed the id meanwhile, and the entry may have been recycled.
@@ -222,9 +240,9 @@ impl CommitTable {
         while base < next && is_passed(self.entry(TransactionId(base))) {
             base += 1;
         }
-        let held_back = self.exceptions.iter().find(|(_, entry)| !is_passed(entry));
+        let held_back = self.exceptions.iter().find(|exception| !is_passed(&exception.entry));
         self.base.store(base, Ordering::Release);
-        self.watermark.store(held_back.map_or(base, |(id, _)| *id), Ordering::Release);
+        self.watermark.store(held_back.map_or(base, |exception| exception.id), Ordering::Release);
         for chunk in start / CHUNK_IDS..base / CHUNK_IDS {
             self.recycle(chunk);
         }
@@ -349,6 +367,21 @@ mod tests {
         // The id that comes to its place, a lap later.
         assert_eq!(table.entry(TransactionId(50 + WINDOW_IDS)).load(Ordering::Relaxed), ACTIVE);
         assert_eq!(table.state(TransactionId(50)), TransactionState::Committed(CommitTimestamp(0)));
+    }
+
+    #[test]
+    fn what_a_crash_left_prepared_commits_like_others() {
+        let table = CommitTable::new(TransactionId(100), &[TransactionId(50)]);
+        assert_eq!(table.undo_place(TransactionId(50)), UndoPlace::Writer);
+        table.set_committed(TransactionId(50), CommitTimestamp(9), HistoryPlace(7));
+        assert!(!table.is_visible(TransactionId(50), CommitTimestamp(8)));
+        assert!(table.is_visible(TransactionId(50), CommitTimestamp(9)));
+        assert_eq!(table.undo_place(TransactionId(50)), UndoPlace::History(HistoryPlace(7)));
+        table.advance_watermark(CommitTimestamp(8));
+        assert_eq!(table.watermark(), TransactionId(50));
+        table.advance_watermark(CommitTimestamp(9));
+        assert_eq!(table.watermark(), TransactionId(100));
+        assert_eq!(table.undo_place(TransactionId(50)), UndoPlace::Gone);
     }
 
     #[test]

@@ -92,6 +92,16 @@ impl UndoList {
         whole
     }
 
+    /// Takes in all records before its first one, which were elsewhere. False, with nothing changed, if these are not they.
+    pub fn complete(&mut self, older: UndoList) -> bool {
+        let whole = older.first() == 0 && older.count == self.first();
+        if whole {
+            self.memory_bytes += older.memory_bytes;
+            self.blocks.splice(0..0, older.blocks);
+        }
+        whole
+    }
+
     /// Lets go of blocks with nothing but records before that position: they are elsewhere too.
     pub fn forget_before(&mut self, position: u64) {
         let count = self.block_of(position.min(self.count));

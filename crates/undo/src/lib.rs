@@ -8,6 +8,7 @@ mod error;
 mod history;
 mod log_needs;
 mod losers;
+mod prepare;
 mod records;
 mod saving;
 mod store;

@@ -3,7 +3,7 @@
 use super::UndoLog;
 use super::records::{Loser, Losers};
 use super::store::{UndoStore, corrupt};
-use super::touched::Touched;
+use super::touched::{SavedState, Touched};
 use super::writer::Writer;
 use crate::error::{UndoError, UndoResult};
 use buffer::BufferPool;
@@ -58,10 +58,19 @@ impl Loser {
         if list.first() > saved {
             return Err(UndoError::Corrupt(format!("undo of transaction {id} has a gap")));
         }
-        if list.first().max(self.saved) > 0 {
-            let state = store.state(pool, id)?.ok_or_else(corrupt)?;
-            self.saved_changes = Touched::decode_state(&state).ok_or_else(corrupt)?;
-            self.touched.merge(&self.saved_changes);
+        match store.state(pool, id)? {
+            Some(state) => {
+                let state = SavedState::decode(&state).ok_or_else(corrupt)?;
+                self.touched.merge(&state.changes);
+                self.saved_changes = state.changes;
+                // What the log tells is newer.
+                if self.prepared.is_none() {
+                    self.prepared = state.prepared;
+                }
+            }
+            // The first save was broken off.
+            None if list.first().max(self.saved) == 0 => {}
+            None => return Err(corrupt()),
         }
         Ok(())
     }
@@ -71,7 +80,8 @@ impl UndoLog {
     /// Makes writers of the losers, each with what it has changed. `owner` gives an owner of locks without a session.
     pub fn register(&self, losers: Losers, owner: impl Fn() -> Arc<Owner>) -> Vec<(Arc<Writer>, Touched)> {
         let mut writers = Vec::new();
-        for (id, Loser { list, first_lsn, is_in_tree, saved, touched, saved_changes, .. }) in losers.by_id {
+        for (id, loser) in losers.by_id {
+            let Loser { list, first_lsn, is_in_tree, saved, touched, saved_changes, prepared, .. } = loser;
             let owner = owner();
             owner.transaction.store(id.0, Ordering::Release);
             owner.rows_changed.store(touched.entries, Ordering::Relaxed);
@@ -83,6 +93,7 @@ impl UndoLog {
                 undo.tree_end = if is_in_tree { u64::MAX } else { 0 };
                 undo.in_tree = is_in_tree;
                 undo.saved_changes = saved_changes;
+                undo.prepared = prepared.filter(|name| !name.is_empty());
                 writer.add_unsaved(undo.list.bytes_from(undo.saved));
             }
             if is_in_tree {

@@ -16,6 +16,7 @@ const KIND_COMMIT: u8 = 3;
 const KIND_ROLLED_BACK: u8 = 4;
 pub(crate) const KIND_SAVED: u8 = 5;
 pub(crate) const KIND_ENDED: u8 = 6;
+const KIND_PREPARED: u8 = 7;
 
 /// Appends the payload of an undo record: transaction, position in its undo list, record.
 pub(crate) fn encode_undo(out: &mut Vec<u8>, id: TransactionId, position: u64, record: txn::UndoRecord<'_>) {
@@ -59,6 +60,13 @@ pub fn log_rolled_back(mini: &mut MiniTransaction<'_>, id: TransactionId) {
     mini.log(KIND_ROLLED_BACK, &encode_id(id));
 }
 
+/// Adds to the group that a transaction is prepared under that name, or is prepared no more (no name).
+pub(crate) fn log_prepared(mini: &mut MiniTransaction<'_>, id: TransactionId, name: Option<&[u8]>) {
+    let mut payload = encode_id(id);
+    payload.extend_from_slice(name.unwrap_or_default());
+    mini.log(KIND_PREPARED, &payload);
+}
+
 /// A logical record in words, for whoever looks at a log.
 pub fn logical_record_text(kind: u8, payload: &[u8]) -> String {
     let words = |mut rest: &[u8]| {
@@ -78,6 +86,8 @@ pub fn logical_record_text(kind: u8, payload: &[u8]) -> String {
                 take_varint(&mut rest)?
             ),
             KIND_ENDED => format!("transaction {id} has ended, the undo tree may hold some of its undo"),
+            KIND_PREPARED if rest.is_empty() => format!("transaction {id} is prepared no more"),
+            KIND_PREPARED => format!("transaction {id} is prepared as '{}'", rest.escape_ascii()),
             _ => return None,
         })
     };
@@ -116,6 +126,8 @@ pub(crate) struct Loser {
     /// What the log shows of its changes; the undo tree tells of others.
     pub(crate) touched: Touched,
     pub(crate) saved_changes: Touched,
+    /// The name under which it is prepared, empty if it is no more; None if the log tells nothing of that.
+    pub(crate) prepared: Option<Box<[u8]>>,
 }
 
 impl RecoveryHandler for Losers {
@@ -183,6 +195,7 @@ impl Losers {
                     list.forget_before(loser.saved);
                 }
             }
+            KIND_PREPARED => loser.prepared = Some(rest.into()),
             _ => return None,
         }
         Some(())
@@ -199,6 +212,7 @@ impl Loser {
             is_in_tree: false,
             touched: Touched::default(),
             saved_changes: Touched::default(),
+            prepared: None,
         }
     }
 }

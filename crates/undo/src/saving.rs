@@ -3,7 +3,7 @@
 use super::UndoLog;
 use super::records::{KIND_SAVED, encode_saved};
 use super::store::PART_BYTES;
-use super::touched::Touched;
+use super::touched::{SavedState, Touched};
 use super::writer::{Undo, Writer};
 use crate::error::UndoResult;
 use entry::CLUSTERED_HEADER_BYTES;
@@ -74,7 +74,8 @@ impl UndoLog {
         let state = {
             let mut undo = writer.undo();
             undo.saved_changes.merge(changes);
-            undo.saved_changes.encode_state()
+            let state = SavedState { changes: undo.saved_changes.clone(), prepared: undo.prepared.clone() };
+            state.encode()
         };
         self.store.put_state(&self.pool, writer.id, &state)?;
         Ok(true)

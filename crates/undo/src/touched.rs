@@ -1,5 +1,5 @@
 //! What a transaction has changed, for those who must know before its undo is read, and the form in which the undo tree keeps it.
-//! Main type: [`Touched`]. The byte table of a state is in README.md.
+//! Main types: [`Touched`], [`SavedState`]. The byte table of a state is in README.md.
 
 use stdx::ids::IndexId;
 use txn::undo::{put_varint, take_bytes, take_varint};
@@ -7,13 +7,25 @@ use txn::{KeyList, Old, UndoRecord};
 
 /// Most indexes that are told apart. A state must fit into a leaf.
 const INDEXES_MAX: usize = 400;
-/// First byte of a state: the transaction is active. Prepared ones will have another.
+/// First byte of a state: the transaction is active.
 const ACTIVE: u8 = 1;
 /// The transaction has ended, and what the undo tree still holds of it could not be removed, because pages are damaged.
 pub(crate) const ENDED: u8 = 2;
+/// The transaction is prepared: who does not know what that is must not undo it.
+const PREPARED: u8 = 3;
 /// Fields of a state. Others are passed over.
 const INDEXES: u64 = 1;
 const ENTRIES: u64 = 2;
+const NAME: u64 = 3;
+
+/// What the undo tree keeps of an unfinished transaction beside its records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SavedState {
+    /// What the records there have changed.
+    pub(crate) changes: Touched,
+    /// The name under which it is prepared.
+    pub(crate) prepared: Option<Box<[u8]>>,
+}
 
 /// The indexes that a transaction has written to, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +88,11 @@ impl Touched {
         self.entries += other.entries;
     }
 
+    /// The indexes that were written to; None if it may be any.
+    pub fn indexes(&self) -> Option<&[IndexId]> {
+        self.indexes.as_deref()
+    }
+
     /// Whether an index may have been written to.
     pub fn may_have(&self, index: IndexId) -> bool {
         self.indexes.as_ref().is_none_or(|indexes| indexes.contains(&index))
@@ -85,47 +102,54 @@ impl Touched {
     pub fn has_any(&self, is_there: impl FnMut(&IndexId) -> bool) -> bool {
         self.indexes.as_ref().is_none_or(|indexes| indexes.iter().any(is_there))
     }
+}
 
-    /// The state of an active transaction that has done this.
-    pub(crate) fn encode_state(&self) -> Vec<u8> {
-        let mut out = vec![ACTIVE];
-        let mut field = Vec::new();
-        let mut put = |tag: u64, field: &mut Vec<u8>| {
+impl SavedState {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = vec![if self.prepared.is_some() { PREPARED } else { ACTIVE }];
+        let mut put = |tag: u64, field: &[u8]| {
             put_varint(&mut out, tag);
             put_varint(&mut out, field.len() as u64);
-            out.append(field);
+            out.extend_from_slice(field);
         };
-        if let Some(indexes) = &self.indexes {
+        let mut field = Vec::new();
+        if let Some(indexes) = &self.changes.indexes {
             indexes.iter().for_each(|index| put_varint(&mut field, index.0));
-            put(INDEXES, &mut field);
+            put(INDEXES, &field);
         }
-        put_varint(&mut field, self.entries);
-        put(ENTRIES, &mut field);
+        field.clear();
+        put_varint(&mut field, self.changes.entries);
+        put(ENTRIES, &field);
+        if let Some(name) = &self.prepared {
+            put(NAME, name);
+        }
         out
     }
 
-    /// Reads a state; None if it is none, or that of a transaction which is not active.
-    pub(crate) fn decode_state(bytes: &[u8]) -> Option<Touched> {
+    /// Reads a state; None if it is none, or that of a transaction which has ended.
+    pub(crate) fn decode(bytes: &[u8]) -> Option<SavedState> {
         let (kind, mut rest) = bytes.split_first()?;
-        if *kind != ACTIVE {
+        if !matches!(*kind, ACTIVE | PREPARED) {
             return None;
         }
-        let mut touched = Touched { indexes: None, ..Touched::default() };
+        let mut state = SavedState { changes: Touched::any(), prepared: None };
         while !rest.is_empty() {
             let tag = take_varint(&mut rest)?;
             let mut field = take_bytes(&mut rest)?;
             match tag {
                 INDEXES => {
-                    let indexes = touched.indexes.insert(Vec::new());
+                    let indexes = state.changes.indexes.insert(Vec::new());
                     while !field.is_empty() {
                         indexes.push(IndexId(take_varint(&mut field)?));
                     }
                 }
-                ENTRIES => touched.entries = take_varint(&mut field)?,
+                ENTRIES => state.changes.entries = take_varint(&mut field)?,
+                NAME if !field.is_empty() => state.prepared = Some(field.into()),
                 _ => {}
             }
         }
-        Some(touched)
+        // One without the other is damage.
+        (state.prepared.is_some() == (*kind == PREPARED)).then_some(state)
     }
 }
 
@@ -139,24 +163,32 @@ mod tests {
         for index in [17, 300, 17, 40] {
             touched.add(IndexId(index), 2);
         }
-        let bytes = touched.encode_state();
-        let back = Touched::decode_state(&bytes).unwrap();
-        assert_eq!((back.indexes.clone(), back.entries), (touched.indexes, 8));
-        assert!(back.may_have(IndexId(300)) && !back.may_have(IndexId(301)));
-        for length in [0, 2, 3, bytes.len() - 1] {
-            assert_eq!(Touched::decode_state(&bytes[..length]), None);
+        let name: Box<[u8]> = Box::from(*b"name");
+        for prepared in [None, Some(name)] {
+            let bytes = SavedState { changes: touched.clone(), prepared: prepared.clone() }.encode();
+            let back = SavedState::decode(&bytes).unwrap();
+            assert_eq!((&back.changes.indexes, back.changes.entries), (&touched.indexes, 8));
+            assert_eq!(back.prepared, prepared);
+            assert!(back.changes.may_have(IndexId(300)) && !back.changes.may_have(IndexId(301)));
+            for length in [0, 2, 3, bytes.len() - 1] {
+                assert_eq!(SavedState::decode(&bytes[..length]), None);
+            }
+            let later = [&bytes[..], &[9, 2, 1, 1]].concat();
+            assert_eq!(SavedState::decode(&later).unwrap(), back, "an unknown field is passed over");
+            let other_kind = [&[ACTIVE + PREPARED - bytes[0]][..], &bytes[1..]].concat();
+            assert_eq!(SavedState::decode(&other_kind), None, "prepared under no name, or active under one");
         }
-        let later = [&bytes[..], &[9, 2, 1, 1]].concat();
-        assert_eq!(Touched::decode_state(&later).unwrap().entries, 8, "an unknown field is passed over");
-        assert_eq!(Touched::decode_state(&[ENDED]), None, "no other kind is active");
+        let nameless = SavedState { changes: touched, prepared: Some(Box::default()) }.encode();
+        assert_eq!(SavedState::decode(&nameless), None, "nobody could decide it");
+        assert_eq!(SavedState::decode(&[ENDED]), None, "no other kind is active");
     }
 
     #[test]
     fn what_touched_very_many_may_have_touched_any() {
         let mut touched = Touched::default();
         (0..=INDEXES_MAX as u64).for_each(|index| touched.add(IndexId(index + 100), 1));
-        let bytes = touched.encode_state();
+        let bytes = SavedState { changes: touched, prepared: None }.encode();
         assert!(bytes.len() < 100);
-        assert!(Touched::decode_state(&bytes).unwrap().may_have(IndexId(7)));
+        assert!(SavedState::decode(&bytes).unwrap().changes.may_have(IndexId(7)));
     }
 }

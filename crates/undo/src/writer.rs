@@ -46,11 +46,18 @@ pub struct Undo {
     pub(crate) in_tree: bool,
     /// What the writer has changed as far as the undo tree holds its records.
     pub(crate) saved_changes: Touched,
+    /// The name under which it is prepared: a start leaves it as it is.
+    pub(crate) prepared: Option<Box<[u8]>>,
     /// The end record is in the log or about to be: nothing may enter the undo tree any more.
     pub(crate) ended: bool,
 }
 
 impl Undo {
+    /// Whether a start leaves the transaction as it is.
+    pub fn is_prepared(&self) -> bool {
+        self.prepared.is_some()
+    }
+
     /// Removes the newest record.
     pub(crate) fn pop(&mut self) {
         self.list.pop();
@@ -89,6 +96,11 @@ impl Writer {
         undo.ended = true;
         self.unsaved_bytes.store(0, Ordering::Relaxed);
         undo.in_tree
+    }
+
+    /// The name under which it is prepared.
+    pub fn prepared_name(&self) -> Option<Box<[u8]>> {
+        self.undo().prepared.clone()
     }
 
     /// Whether its last change was one that frees room.

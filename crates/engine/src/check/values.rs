@@ -121,7 +121,7 @@ impl<'a> ValueCheck<'a> {
         }
         // A rollback forgets the note of a value before the row has it back: between them only its undo record knows of it, and a crash
         // or an error may be between them.
-        if self.rollback.has_rollbacks_to_do() {
+        if self.rollback.has_unfinished() {
             lost.clear();
         }
         Ok(lost)

@@ -52,7 +52,7 @@ impl LockViews<'_> {
             let lock_objects = owner.lock_count() as u64;
             LockHolder {
                 owner: owner.number,
-                session_id: owner.session_id,
+                session_id: owner.session_id(),
                 lock_objects,
                 lock_bytes: lock_objects * OBJECT_BYTES,
                 rows: owner.locked_rows(),

@@ -9,7 +9,7 @@ pub use status::{EngineStatus, WriterStatus};
 
 use crate::inner::EngineInner;
 use crate::tables::Dictionary;
-use crate::transaction::Transaction;
+use crate::transaction::{RecoveredTransaction, Transaction};
 use engine_error::{EngineError, EngineResult};
 use env::Environment;
 use redo::FlushWaiter;
@@ -47,6 +47,23 @@ impl Engine {
     /// Begins a transaction. Costs no id and no registration until it reads or writes.
     pub fn begin(&self, options: TransactionOptions) -> Transaction {
         Transaction::new(self.inner.clone(), options)
+    }
+
+    /// The prepared transactions that the start has found and that have not ended. To be asked once: whoever has the handles decides.
+    pub fn recovered(&self) -> Vec<RecoveredTransaction> {
+        let dictionary = &self.inner.tables.dictionary;
+        let prepared = self.inner.rollback.prepared().into_iter();
+        let recovered = prepared.map(|(writer, touched)| {
+            let tables = touched.indexes().map(|indexes| {
+                let tables = indexes.iter().filter_map(|index| dictionary.table_of_index(*index));
+                let mut names: Vec<_> = tables.map(|table| table.definition.name.clone()).collect();
+                names.sort_unstable();
+                names.dedup();
+                names
+            });
+            RecoveredTransaction::new(self.inner.clone(), writer, tables)
+        });
+        recovered.collect()
     }
 
     /// Where the newest commit stands in the log, durable or not.

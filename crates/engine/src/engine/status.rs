@@ -47,6 +47,8 @@ pub struct WriterStatus {
     pub id: TransactionId,
     /// Its connection.
     pub session_id: u64,
+    /// It waits for somebody to commit it or to roll it back.
+    pub is_prepared: bool,
     /// Entries changed.
     pub undo_records: u64,
     /// Of those, copied to the undo tree because the log must not keep them.
@@ -60,7 +62,8 @@ impl WriterStatus {
         let undo = writer.undo();
         WriterStatus {
             id: writer.id,
-            session_id: writer.owner.session_id,
+            session_id: writer.owner.session_id(),
+            is_prepared: undo.is_prepared(),
             undo_records: undo.list.len(),
             undo_records_saved: undo.saved,
             lock_objects: writer.owner.lock_count(),

@@ -11,8 +11,8 @@ use buffer::BufferPool;
 use engine_error::{EngineError, EngineResult};
 use std::ops::Bound;
 use std::sync::atomic::{AtomicBool, Ordering};
-use stdx::ids::{IndexId, TransactionId};
-use txn::{CommitTable, TransactionState};
+use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
+use txn::CommitTable;
 use values::row::REFERENCE_BYTES;
 
 /// Notes that are read at once after a start.
@@ -93,12 +93,13 @@ impl LongValues {
         }
     }
 
-    /// Removes what transactions from before the start, whose first id that was, had left to purge. Every snapshot sees them. What a closed table or a damaged
-    /// page keeps stays noted for the next start.
+    /// Removes what transactions from before the start, whose first id that was, had left to purge, if every snapshot sees them. What a
+    /// closed table or a damaged page keeps stays noted for the next start; the history has what was prepared and commits now.
     pub(crate) fn remove_old_garbage(
         &self,
         first_id: TransactionId,
         commits: &CommitTable,
+        horizon: CommitTimestamp,
     ) -> EngineResult<()> {
         if !self.garbage.has_old.load(Ordering::Acquire) {
             return Ok(());
@@ -115,11 +116,11 @@ impl LongValues {
             for key in &keys {
                 let (writer, index, reference) = parse(key).ok_or_else(corrupt)?;
                 // The notes of a transaction that is still being rolled back go with its changes.
-                let is_committed = matches!(commits.state(writer), TransactionState::Committed(_));
+                let is_over = commits.is_visible(writer, horizon);
                 let table = self.tables.open_index(index)?.and_then(|open| open.table);
                 self.shared.check_running()?;
                 self.pool.check_writable()?;
-                if is_committed && table.is_none_or(|table| table.check_usable().is_ok()) {
+                if is_over && table.is_none_or(|table| table.check_usable().is_ok()) {
                     match self.remove_dead(writer, index, reference) {
                         Err(EngineError::Corrupt(_)) => {}
                         result => result?,

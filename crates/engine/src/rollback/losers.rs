@@ -35,6 +35,15 @@ impl Rollback {
     /// fills a table and then publishes it, all for others. Queues those that have changed rows.
     pub(crate) fn roll_back_dictionary(&self, writers: Vec<Unfinished>) -> EngineResult<()> {
         let (mut entries, mut others) = (0, Vec::new());
+        let is_prepared = |unfinished: &Unfinished| unfinished.writer.undo().is_prepared();
+        let (prepared, writers): (Vec<_>, Vec<_>) = writers.into_iter().partition(is_prepared);
+        if !prepared.is_empty() {
+            self.shared.tell(format!(
+                "{} transactions are prepared: XA RECOVER lists them, and their rows are locked until XA COMMIT or XA ROLLBACK.",
+                prepared.len()
+            ));
+        }
+        lock(&self.prepared).extend(prepared);
         for unfinished in writers {
             let writer = &unfinished.writer;
             // Others need not be read for a start: their undo may be damaged.
@@ -62,25 +71,43 @@ impl Rollback {
         Ok(())
     }
 
-    /// Whether a loser has changed one of these tables.
+    /// Whether a loser, or one that is prepared, has changed one of these tables.
     pub(crate) fn losers_may_have_changed<'a>(
         &self,
         tables: impl Iterator<Item = &'a Arc<TableEntry>>,
     ) -> bool {
-        let open = lock(&self.open);
-        let mut indexes = tables.flat_map(|table| table.tree_ids());
-        !open.is_empty() && indexes.any(|index| open.iter().any(|loser| loser.touched.may_have(index)))
+        let (open, prepared) = (lock(&self.open), lock(&self.prepared));
+        let mut all = open.iter().chain(prepared.iter()).peekable();
+        if all.peek().is_none() {
+            return false;
+        }
+        let indexes: Vec<IndexId> = tables.flat_map(|table| table.tree_ids()).collect();
+        all.any(|loser| indexes.iter().any(|index| loser.touched.may_have(*index)))
     }
 
-    /// Whether some are left.
-    pub(crate) fn has_rollbacks_to_do(&self) -> bool {
-        !lock(&self.open).is_empty()
+    /// Whether some of before the start are being rolled back. What is prepared is at rest until its name is taken back.
+    pub(crate) fn has_unfinished(&self) -> bool {
+        let is_withdrawn = |one: &Unfinished| one.writer.prepared_name().is_none();
+        !lock(&self.open).is_empty() || lock(&self.prepared).iter().any(is_withdrawn)
     }
 
-    /// Leaves the rest of a rollback that failed to the background: its rows stay locked until then.
+    /// Those that are prepared, with what they have changed.
+    pub(crate) fn prepared(&self) -> Vec<(Arc<Writer>, Arc<Touched>)> {
+        let prepared = lock(&self.prepared);
+        prepared.iter().map(|one| (one.writer.clone(), one.touched.clone())).collect()
+    }
+
+    /// A prepared transaction has ended, or its rollback goes on in the background.
+    pub(crate) fn forget_prepared(&self, writer: &Arc<Writer>) {
+        lock(&self.prepared).retain(|one| !Arc::ptr_eq(&one.writer, writer));
+    }
+
+    /// Leaves the rest of a rollback that failed to the background: its rows stay locked until then. What a start has found prepared
+    /// still knows what it has changed, and ends with the tables of that.
     pub(crate) fn roll_back_later(&self, writer: &Arc<Writer>) {
-        let unfinished = Unfinished { writer: writer.clone(), touched: Arc::new(Touched::any()) };
-        lock(&self.open).push(unfinished);
+        let prepared = lock(&self.prepared).iter().find(|one| Arc::ptr_eq(&one.writer, writer)).cloned();
+        let any = || Unfinished { writer: writer.clone(), touched: Arc::new(Touched::any()) };
+        lock(&self.open).push(prepared.unwrap_or_else(any));
     }
 
     /// The unfinished writers.

@@ -35,6 +35,8 @@ pub(crate) struct Rollback {
     values: Arc<LongValues>,
     system: Arc<TransactionSystem>,
     open: Mutex<Vec<Unfinished>>,
+    /// Those of before the start that are prepared: nobody undoes them before it is decided.
+    prepared: Mutex<Vec<Unfinished>>,
     /// One thread at a time undoes them: the background one, or DDL that waits for it.
     turn: Mutex<()>,
     /// What keeps their rollback from going on, as it was told last.
@@ -58,6 +60,7 @@ impl Rollback {
             values,
             system,
             open: Mutex::default(),
+            prepared: Mutex::default(),
             turn: Mutex::default(),
             trouble: Mutex::default(),
         }

@@ -387,7 +387,7 @@ impl Reconciliation<'_> {
         let texts: Vec<String> =
             tables.map(|table| self.missing_file(&table.definition.name, table.space)).collect();
         Err(EngineError::Corrupt(format!(
-            "{} A transaction that must be rolled back has changed it: put it back, or go on without it with innodb_force_recovery=1",
+            "{} A transaction that must be rolled back, or is prepared (XA RECOVER), has changed it: put it back, or go on without it with innodb_force_recovery=1",
             texts.join(" ")
         )))
     }

@@ -1,9 +1,10 @@
-//! The end of a transaction: commit, rollback of all or part. See rules C1 to C4 in README.md.
+//! The end of a transaction: commit, rollback of all or part. See rules C1 to C4 in README.md. Between the last write and the end it may
+//! be prepared: then it outlives its session, and a crash, until somebody commits it or rolls it back (XA; rule P1 in undo's README).
 
 use super::{Mark, Transaction};
 use crate::tables::Table;
 use dictionary_store::DICTIONARY_INDEX;
-use engine_error::EngineResult;
+use engine_error::{EngineError, EngineResult};
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
 
@@ -25,6 +26,11 @@ impl Transaction {
     /// As [`Transaction::commit`]; the handle can [begin again](Transaction::begin_again).
     pub fn commit_in_place(&mut self) -> EngineResult<Lsn> {
         self.check_alive()?;
+        self.check_decidable()?;
+        if let Some(writer) = self.writer.get().filter(|_| self.is_prepared) {
+            // Snapshots may need any record of it from now on.
+            self.engine.undo.load_whole(writer)?;
+        }
         *self.ended.get_mut() = true;
         let lsn = match self.writer.get() {
             Some(writer) => self.engine.system.commit_writer(writer),
@@ -34,6 +40,7 @@ impl Transaction {
             }
         };
         self.end_snapshot();
+        self.after_decision();
         Ok(lsn)
     }
 
@@ -64,9 +71,14 @@ impl Transaction {
 
     /// Rolls back and leaves the handle dead: deadlock victims, drops.
     pub(crate) fn roll_back_all(&self) -> EngineResult<()> {
-        if self.is_rolled_back() || self.ended.swap(true, Ordering::AcqRel) {
+        if self.is_rolled_back() {
             return Ok(());
         }
+        self.check_decidable()?;
+        if self.ended.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        self.withdraw();
         let done = match self.writer.get() {
             Some(writer) => {
                 let done = self.engine.rollback.roll_back_writer(writer);
@@ -78,6 +90,7 @@ impl Transaction {
             }
         };
         self.end_snapshot();
+        self.after_decision();
         done
     }
 
@@ -88,8 +101,65 @@ impl Transaction {
     }
 }
 
+/// Prepared transactions.
+impl Transaction {
+    /// Prepares it under a name, which is not empty: it stays as it is, with its locks, until it is committed or rolled back. It
+    /// belongs to no session any more, and reads and writes nothing. Its changes outlive a crash once the log is durable up to
+    /// the returned LSN (0 if it has written nothing; then it does not).
+    pub fn prepare(&mut self, name: &[u8]) -> EngineResult<Lsn> {
+        self.check_alive()?;
+        let lsn = self.writer.get().map_or(Lsn(0), |writer| self.engine.undo.prepare(writer, name));
+        if let Some(owner) = self.owner.get() {
+            // An error may have come between a request and its wait.
+            self.engine.system.locks.abandon(owner);
+            owner.leave_session();
+        }
+        self.end_snapshot();
+        self.is_prepared = true;
+        Ok(lsn)
+    }
+
+    /// Whether it is prepared.
+    pub fn is_prepared(&self) -> bool {
+        self.is_prepared
+    }
+
+    /// As [`Transaction::rollback_in_place`], of one that is prepared. Once the log is durable up to the returned LSN no start knows it any
+    /// more.
+    pub fn rollback_prepared(&mut self) -> EngineResult<Lsn> {
+        self.roll_back_all()?;
+        Ok(self.engine.pool.redo().end_lsn())
+    }
+
+    /// Whether a prepared transaction may end now; if not, it stays prepared. Error: ReadOnlyEngine.
+    fn check_decidable(&self) -> EngineResult<()> {
+        if !self.is_prepared {
+            return Ok(());
+        }
+        self.engine.shared.check_running()?;
+        if self.engine.shared.settings.is_read_only { Err(EngineError::ReadOnlyEngine) } else { Ok(()) }
+    }
+
+    /// What is about to be undone is not to be found prepared by a start.
+    fn withdraw(&self) {
+        if let Some(writer) = self.writer.get().filter(|_| self.is_prepared) {
+            self.engine.undo.withdraw(writer);
+        }
+    }
+
+    /// A prepared transaction has ended.
+    fn after_decision(&self) {
+        if let Some(writer) = self.writer.get().filter(|_| self.is_prepared) {
+            self.engine.rollback.forget_prepared(writer);
+        }
+    }
+}
+
 impl Drop for Transaction {
     fn drop(&mut self) {
+        if self.is_prepared() {
+            return;
+        }
         // A rollback that fails goes on in the background, and its rows stay locked until then.
         let _ = self.roll_back_all();
     }

@@ -9,19 +9,21 @@ mod entry_locks;
 mod get;
 mod leaf_locks;
 mod locking;
+mod recovered;
 mod scan;
 
 pub(crate) use locking::Conflict;
 
 pub use auto_increment::TableCounter;
+pub use recovered::RecoveredTransaction;
 
 use crate::inner::EngineInner;
 use crate::read::{Reader, View};
 use crate::tables::Index;
 use engine_error::{EngineError, EngineResult};
+use scan_types::{Isolation, TransactionOptions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use scan_types::{Isolation, TransactionOptions};
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use txn::Snapshot;
@@ -46,6 +48,8 @@ pub struct Transaction {
     lock_wait_timeout_ms: AtomicU64,
     /// Committed or rolled back.
     pub(crate) ended: AtomicBool,
+    /// See [`Transaction::prepare`].
+    is_prepared: bool,
     buffers: Mutex<WriteBuffers>,
 }
 
@@ -78,6 +82,7 @@ impl Transaction {
             seen: AtomicU64::new(0),
             statement_locks: AtomicU64::new(0),
             ended: AtomicBool::new(false),
+            is_prepared: false,
             buffers: Mutex::default(),
         }
     }
@@ -93,6 +98,7 @@ impl Transaction {
         *self.seen.get_mut() = 0;
         *self.statement_locks.get_mut() = 0;
         *self.ended.get_mut() = false;
+        self.is_prepared = false;
     }
 
     /// Changes the limit of row lock waits that begin from now on (SET innodb_lock_wait_timeout in a transaction).

@@ -113,7 +113,8 @@ impl Transaction {
         match result {
             None => Ok(false),
             Some(awaits) => {
-                filling.complete(&self.engine.reads, None, batch)?;
+                let completed = filling.complete(&self.engine.reads, None, batch);
+                completed.inspect_err(|_| self.engine.system.locks.abandon(&self.owner()))?;
                 // Rows that are locked already go out first, and may be given back; the wait is met again by the next call.
                 scan.awaited = awaited;
                 match awaits? {

@@ -16,8 +16,8 @@ use stdx::ids::{IndexId, TransactionId};
 pub struct Owner {
     /// Unique among all owners of this run.
     pub number: u64,
-    /// The connection, for status output.
-    pub session_id: u64,
+    /// The connection; 0 of a transaction that belongs to none.
+    session_id: AtomicU64,
     /// The transaction's id once it has written; 0 before.
     pub transaction: AtomicU64,
     /// Rows changed: with the locks held, the weight that spares a transaction from being a deadlock victim.
@@ -75,12 +75,23 @@ impl Owner {
     pub fn new(number: u64, session_id: u64) -> Owner {
         Owner {
             number,
-            session_id,
+            session_id: AtomicU64::new(session_id),
             transaction: AtomicU64::new(0),
             rows_changed: AtomicU64::new(0),
             state: Mutex::default(),
             waiter: Waiter::default(),
         }
+    }
+
+    /// The connection; 0 of a transaction that belongs to none.
+    pub fn session_id(&self) -> u64 {
+        self.session_id.load(Ordering::Relaxed)
+    }
+
+    /// The transaction goes on without its session (XA PREPARE): what the session waits for from now on is no wait of this owner. It must
+    /// not wait itself.
+    pub fn leave_session(&self) {
+        self.session_id.store(0, Ordering::Relaxed);
     }
 
     /// The transaction's id; None before its first write.
@@ -125,7 +136,7 @@ impl Owner {
 
     /// Its node in the graph of waits.
     pub(super) fn waiter_id(&self) -> WaiterId {
-        match self.session_id {
+        match self.session_id() {
             0 => WaiterId::internal(self.number),
             session_id => WaiterId::session(session_id),
         }

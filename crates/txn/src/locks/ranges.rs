@@ -165,7 +165,7 @@ impl RangeTable {
                         to: to.map(Into::into),
                         hold,
                         owner: owner.number,
-                        session_id: owner.session_id,
+                        session_id: owner.session_id(),
                         transaction: owner.transaction.load(Ordering::Relaxed),
                     }));
                 }

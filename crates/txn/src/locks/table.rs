@@ -51,7 +51,7 @@ pub struct LockInfo {
 impl LockInfo {
     pub(super) fn new(key: LockKey, mode: LockMode, granted: bool, owner: &Owner) -> LockInfo {
         let transaction = owner.transaction.load(Ordering::Relaxed);
-        LockInfo { key, mode, granted, owner: owner.number, session_id: owner.session_id, transaction }
+        LockInfo { key, mode, granted, owner: owner.number, session_id: owner.session_id(), transaction }
     }
 }
 
