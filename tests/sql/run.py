@@ -122,6 +122,8 @@ class Runner:
             self.background = True
             return []
         if kind == "reap":
+            if self.current not in self.running:
+                return [f"-- reap {self.current}", "answered at once"]
             thread, lines = self.running.pop(self.current)
             thread.join(30)
             return [f"-- reap {self.current}"] + lines

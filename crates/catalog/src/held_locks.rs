@@ -11,6 +11,7 @@ use crate::{
 use errors::{SqlResult, sql_error};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A session keeps room for so many locks between transactions.
 const KEPT_LOCKS_MAX: usize = 16;
@@ -57,6 +58,35 @@ pub struct HeldLocks {
     /// statement only, and a queue costs less than a place for slots.
     own: Option<Arc<SessionLocks>>,
     wanted_slot: bool,
+    /// The locks of this transaction may go to another owner: they stay out of slots.
+    is_movable: bool,
+}
+
+/// Metadata locks of a transaction that has left its session: they are given back by whoever ends it.
+#[derive(Debug)]
+pub struct LeftLocks {
+    owner: u32,
+    keys: Vec<LockKey>,
+}
+
+impl LeftLocks {
+    /// A writer's locks of tables, taken for a transaction that belongs to no session; nobody else has any lock yet. The owner is an id of a
+    /// session that is none.
+    pub fn taken(locks: &MetadataLocks, owner: u32, keys: Vec<LockKey>) -> LeftLocks {
+        let kill = engine::KillFlag::default();
+        let at_once = WaitLimit { timeout: Duration::ZERO, kill: &kill };
+        for key in &keys {
+            let (mode, duration) = (LockMode::Write, LockDuration::Transaction);
+            let end = locks.acquire(&LockRequest { session: owner, key, mode, duration }, at_once);
+            assert_eq!(end, WaitEnd::Granted, "there are no sessions yet");
+        }
+        LeftLocks { owner, keys }
+    }
+
+    /// Gives them back.
+    pub fn release(self, locks: &MetadataLocks) {
+        self.keys.iter().for_each(|key| locks.release(self.owner, key, LockDuration::Transaction));
+    }
 }
 
 /// Locks of the transaction.
@@ -87,7 +117,8 @@ impl HeldLocks {
     /// Takes the lock of a kept plan to the end of the transaction, if that can be done without its queue.
     #[inline]
     fn take_in_slot(&mut self, owner: LockOwner<'_>, lock: &TableLock) -> bool {
-        let Some(seen) = lock.seen.as_ref().filter(|_| !self.explicit.in_force()) else { return false };
+        let may_use_slots = !self.explicit.in_force() && !self.is_movable;
+        let Some(seen) = lock.seen.as_ref().filter(|_| may_use_slots) else { return false };
         if !std::mem::replace(&mut self.wanted_slot, true) {
             return false;
         }
@@ -147,8 +178,24 @@ impl HeldLocks {
         while let Some((key, _)) = self.transaction.pop() {
             owner.release(&key, LockDuration::Transaction);
         }
+        self.is_movable = false;
         // The memory is for the next transaction, unless this one was of an uncommon size.
         self.transaction.shrink_to(KEPT_LOCKS_MAX);
+    }
+
+    /// A transaction begins that may leave its session ([`HeldLocks::leave_with_transaction`]).
+    pub fn begin_movable(&mut self) {
+        assert!(self.slots.is_empty(), "no transaction was open before");
+        self.is_movable = true;
+    }
+
+    /// The transaction leaves its session, with its locks, which get an owner of their own.
+    pub fn leave_with_transaction(&mut self, owner: LockOwner<'_>, heir: u32) -> LeftLocks {
+        assert!(self.slots.is_empty(), "what may leave is in queues");
+        let keys: Vec<LockKey> = self.transaction.drain(..).map(|(key, _)| key).collect();
+        keys.iter().for_each(|key| owner.locks.hand_over(owner.session, key, heir));
+        self.is_movable = false;
+        LeftLocks { owner: heir, keys }
     }
 
     /// Gives back the metadata locks that were taken in queues for the transaction since the mark was made. None if there are slots:

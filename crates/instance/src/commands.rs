@@ -88,6 +88,14 @@ fn other_counter(statement: &Statement) -> StatusId {
         Statement::GetDiagnostics(_) => id::COM_GET_DIAGNOSTICS,
         Statement::Signal(_) => id::COM_SIGNAL,
         Statement::Resignal(_) => id::COM_RESIGNAL,
+        Statement::Xa(xa) => match xa {
+            Xa::Start { .. } => id::COM_XA_START,
+            Xa::End { .. } => id::COM_XA_END,
+            Xa::Prepare(_) => id::COM_XA_PREPARE,
+            Xa::Commit { .. } => id::COM_XA_COMMIT,
+            Xa::Rollback(_) => id::COM_XA_ROLLBACK,
+            Xa::Recover { .. } => id::COM_XA_RECOVER,
+        },
         _ => id::COM_ADMIN_COMMANDS,
     }
 }

@@ -9,6 +9,7 @@ use crate::routines::Routines;
 use crate::server_port::{ServerControl, ServerSettings};
 use crate::session_starts::SessionStarts;
 use crate::user_lock::UserLocks;
+use crate::xa_branches::XaBranches;
 use accounts::ClientHost;
 use accounts::{AccountTable, AuthenticationAccount};
 use catalog::MetadataLocks;
@@ -70,6 +71,7 @@ pub struct Instance {
     registry: Registry,
     metadata_locks: Arc<MetadataLocks>,
     user_locks: UserLocks,
+    branches: Arc<XaBranches>,
     ended_counters: Counters,
     server: RwLock<Option<Arc<dyn ServerControl>>>,
     shutting_down: AtomicBool,
@@ -151,6 +153,7 @@ impl Instance {
             globals: RwLock::new(Arc::new(start.values)),
             accounts: RwLock::default(),
             accounts_epoch: AtomicU64::new(0),
+            branches: Arc::default(),
             plan_cache: PlanCache::new(seed),
             session_starts: SessionStarts::default(),
             routines: Routines::default(),
@@ -172,6 +175,7 @@ impl Instance {
             SqlError::new(error.number(), error.state(), texts.join(" "))
         })?;
         instance.publish_accounts(accounts);
+        instance.recover_branches();
         Ok(instance)
     }
 
@@ -197,6 +201,11 @@ impl Instance {
     /// The account that a connection matches by MySQL's sorted rule, for authentication. None: error 1045.
     pub fn find_account(&self, user: &str, host: &ClientHost) -> Option<AuthenticationAccount> {
         self.accounts().find(user, host).map(AccountTable::authentication)
+    }
+
+    /// Branches of XA transactions.
+    pub fn branches(&self) -> &Arc<XaBranches> {
+        &self.branches
     }
 
     /// The id of the next connection, for its handshake and for the info that its session opens with.

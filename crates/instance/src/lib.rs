@@ -32,8 +32,8 @@ mod tables_used;
 pub mod time_zones;
 mod timer;
 mod transaction_mark;
-
 mod user_lock;
+mod xa_branches;
 
 pub use commands::counter;
 pub use connection::{ConnectionControl, ConnectionInfo, TlsDetails};
@@ -57,3 +57,4 @@ pub use tables_used::{NamesUsed, TableUse, names_used};
 pub use timer::{Armed, Timer};
 pub use transaction_mark::{OpenTransaction, TransactionMark};
 pub use user_lock::UserLocks;
+pub use xa_branches::{BranchOwner, LeftBranch, XaBranches, engine_name};

@@ -184,6 +184,9 @@ impl SessionShared {
     }
 }
 
+/// Connections have ids below it; from here on they are those of branches that have left their session (`xa_branches.rs`).
+pub(crate) const CONNECTION_IDS: u32 = 1 << 31;
+
 /// All sessions.
 pub struct Registry {
     shards: Vec<Mutex<HashMap<u32, Arc<SessionShared>>>>,
@@ -210,11 +213,11 @@ impl Registry {
         self.shards[id as usize % SHARDS].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An id that no connection had lately. 0 is never given.
+    /// An id below 2^31 that no session has. 0 is never given.
     pub fn next_id(&self) -> u32 {
         loop {
-            let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-            if id != 0 {
+            let id = self.next_id.fetch_add(1, Ordering::Relaxed) % CONNECTION_IDS;
+            if id != 0 && self.get(id).is_none() {
                 return id;
             }
         }

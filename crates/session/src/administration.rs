@@ -252,7 +252,9 @@ fn maintain_table(
     };
     // What LOCK TABLES does not name is not waited for.
     let key = LockKey::table(&name.schema, &name.table);
-    let outcome = match is_read && session.locks.explicit.check(&key, LockMode::Read).is_ok() {
+    let may_lock =
+        session.locks.explicit.check(&key, LockMode::Read).is_ok() && session.transaction.xa.uses_tables();
+    let outcome = match is_read && may_lock {
         true => {
             with_locked(session, name, LockMode::Read, |session| maintain_found(session, maintenance, name))
         }
@@ -357,11 +359,13 @@ fn check_lines(
     Ok(warnings.chain([(outcome.0, outcome.1.to_owned())]).collect())
 }
 
-/// Errors: 1100 where LOCK TABLES did not name it, 1146.
-fn table_to_maintain(session: &Session, name: &TableName) -> SqlResult<Arc<Table>> {
+/// Errors: 1100 where LOCK TABLES did not name it, 1146; 1399 and its like where a branch of an XA transaction uses no tables.
+fn table_to_maintain(session: &mut Session, name: &TableName) -> SqlResult<Arc<Table>> {
     session.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
     let table = session.instance.engine().dictionary().table(&name.schema, &name.table);
-    table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))
+    let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
+    session.transaction.xa.check_tables()?;
+    Ok(table)
 }
 
 fn with_locked<T>(

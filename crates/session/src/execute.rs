@@ -93,6 +93,9 @@ impl Session {
             }
         }
         let traits = StatementTraits::of(statement);
+        if !self.transaction.xa.uses_tables() {
+            crate::xa::refuse_tables(self, statement)?;
+        }
         self.refuse_change(traits)?;
         if matches!(statement, Statement::Load(_)) {
             self.refuse_read_only_transaction()?;
@@ -162,7 +165,7 @@ impl Session {
     ) -> SqlResult<KeptRun> {
         let traits = planned.traits;
         let settings = self.settings();
-        if planned.fingerprint != settings.fingerprint {
+        if planned.fingerprint != settings.fingerprint || !self.transaction.xa.uses_tables() {
             return Ok(KeptRun::Outdated);
         }
         self.watch_growth(planned);
@@ -292,6 +295,7 @@ impl Session {
         if error.is(&errors::code::ER_LOCK_DEADLOCK) || error.is(&errors::code::ER_CHECKREAD) {
             self.rollback_open();
         }
+        self.transaction.xa.explain_loss(error);
         self.end_statement(false)
     }
 
@@ -383,6 +387,9 @@ impl Session {
             ..ast::Select::default()
         };
         let statement = Statement::Query(Box::new(plain_query(QueryBody::Select(Box::new(select)))));
+        if !self.transaction.xa.uses_tables() {
+            crate::xa::refuse_tables(self, &statement)?;
+        }
         let (types, mut rows) = self.collect(&statement, None, SourceReads::Locked)?;
         let value = rows.pop().and_then(|mut row| row.pop()).unwrap_or(Value::Null);
         let column_type = types.into_iter().next().map_or_else(ColumnType::null, |column| column.column_type);

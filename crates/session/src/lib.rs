@@ -38,6 +38,7 @@ mod text_plan;
 mod transaction;
 mod user_variables;
 mod variable_privileges;
+mod xa;
 
 pub use accounts::{
     AuthenticationAccount, AuthenticationPlugin, ClientHost, LockTime, PasswordLocking, TlsRequirement,

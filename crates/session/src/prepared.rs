@@ -160,6 +160,9 @@ impl Session {
             return Err(crate::statement::syntax_error(sql, parsed.next));
         }
         check_preparable(&parsed.statement, parsed.parameters)?;
+        if !self.transaction.xa.uses_tables() {
+            crate::xa::refuse_tables(self, &parsed.statement)?;
+        }
         let hints = parsed.hints;
         let of_hints = hints.iter().flat_map(|hints| hints::warnings(hints));
         for warning in parsed.warnings.into_iter().chain(of_hints) {

@@ -371,6 +371,7 @@ impl Session {
 
     /// Ends what the session holds: transaction, locks, prepared statements, user variables.
     fn clean_up(&mut self) {
+        crate::xa::abandon(self);
         self.rollback_open();
         self.abandon_statement();
         self.unlock_tables();

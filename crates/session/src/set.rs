@@ -193,6 +193,9 @@ fn check_variable(
         _ => {}
     }
     check_variable_privilege(session, id, scope)?;
+    if id == id::XA_DETACH_ON_PREPARE && session.transaction_is_open() {
+        return Err(sql_error!(ER_VARIABLE_NOT_SETTABLE_IN_TRANSACTION, id.variable().name));
+    }
     let value = match value {
         None => default_value(session, id, scope),
         Some(expression) => {

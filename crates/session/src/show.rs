@@ -26,7 +26,7 @@ pub(crate) fn show(session: &mut Session, show: &Show, channel: &mut dyn ClientC
 }
 
 /// What MySQL does not answer by a query over information_schema: it leaves FOUND_ROWS() as it was.
-fn is_no_query(show: &Show) -> bool {
+pub(crate) fn is_no_query(show: &Show) -> bool {
     matches!(
         show,
         Show::Warnings { .. }

@@ -289,6 +289,9 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
+        if !self.transaction.xa.uses_tables() {
+            crate::xa::refuse_tables(self, statement)?;
+        }
         match statement {
             Statement::Query(_)
             | Statement::Insert(_)
@@ -324,6 +327,7 @@ impl Session {
             Statement::Savepoint(name) => self.savepoint(name, channel),
             Statement::RollbackTo(name) => self.rollback_to_savepoint(name, channel),
             Statement::ReleaseSavepoint(name) => self.release_savepoint(name, channel),
+            Statement::Xa(xa) => crate::xa::run(self, xa, channel),
             Statement::LockTables(tables) => self.lock_tables(tables, channel),
             Statement::UnlockTables => self.unlock_tables_statement(channel),
             Statement::LockInstance | Statement::UnlockInstance => {
@@ -397,7 +401,6 @@ impl Session {
             Statement::Recognised { command, .. } => (*command).to_owned(),
             Statement::CreateView(_) => "CREATE VIEW".to_owned(),
             Statement::Handler(_) => "HANDLER".to_owned(),
-            Statement::Xa(_) => "XA".to_owned(),
             Statement::Call { .. } => "CALL".to_owned(),
             Statement::StoredProgram(_) => "stored programs".to_owned(),
             _ => String::from_utf8_lossy(&text[..text.len().min(40)]).into_owned(),
@@ -439,7 +442,6 @@ fn changes_definitions(statement: &Statement) -> bool {
     match statement {
         Statement::SetRole(_)
         | Statement::Handler(_)
-        | Statement::Xa(_)
         | Statement::Call { .. }
         | Statement::GetDiagnostics(_)
         | Statement::Signal(_)

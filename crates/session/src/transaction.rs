@@ -1,6 +1,7 @@
 //! Transactions of a session: BEGIN to COMMIT, autocommit, savepoints, SET TRANSACTION. Main type: [`TransactionState`].
 
 use crate::session::Session;
+use crate::xa::XaState;
 use catalog::Intent;
 use engine::{EngineResult, Isolation, Mark, Table, Transaction, TransactionOptions};
 use errors::{SqlResult, sql_error};
@@ -28,6 +29,8 @@ pub struct TransactionState {
     pub only_planned: bool,
     /// Characteristics of the running transaction, for AND CHAIN.
     options: Characteristics,
+    /// The branch of an XA transaction that it is.
+    pub(crate) xa: XaState,
     /// Without a mark: set before any statement used a table.
     savepoints: Vec<(String, Option<Mark>)>,
     /// The table that the running CREATE TABLE .. SELECT fills: it exists when the transaction commits.
@@ -145,14 +148,7 @@ impl Session {
         }
         self.commit_open()?;
         self.unlock_tables();
-        let isolation = self.transaction.next_isolation.take();
-        let read_only = start.read_only.or(self.transaction.next_read_only.take());
-        self.transaction.next_read_only = None;
-        self.transaction.options = Characteristics {
-            isolation: isolation.unwrap_or(self.settings().isolation),
-            read_only: read_only.unwrap_or(self.settings().read_only),
-        };
-        self.transaction.explicit = true;
+        self.begin_block(start.read_only);
         if start.consistent_snapshot {
             self.ensure_transaction();
             match (&self.transaction.current, self.transaction.options.isolation) {
@@ -165,6 +161,27 @@ impl Session {
         self.send_ok(sink)
     }
 
+    /// Statements are grouped from now on.
+    pub(crate) fn begin_block(&mut self, read_only: Option<bool>) {
+        let isolation = self.transaction.next_isolation.take();
+        let read_only = read_only.or(self.transaction.next_read_only.take());
+        self.transaction.savepoints.clear();
+        self.transaction.next_read_only = None;
+        self.transaction.options = Characteristics {
+            isolation: isolation.unwrap_or(self.settings().isolation),
+            read_only: read_only.unwrap_or(self.settings().read_only),
+        };
+        self.transaction.explicit = true;
+    }
+
+    /// The open transaction leaves the session: it is in none then, and holds what it holds by name still.
+    pub(crate) fn take_transaction(&mut self) -> Option<Box<Transaction>> {
+        self.transaction.savepoints.clear();
+        self.transaction.explicit = false;
+        self.shared.transaction.end();
+        self.transaction.current.take()
+    }
+
     /// COMMIT and ROLLBACK with their chains.
     pub(crate) fn end_transaction(
         &mut self,
@@ -172,6 +189,7 @@ impl Session {
         end: TransactionEnd,
         sink: &mut dyn ResultSink,
     ) -> SqlResult<()> {
+        self.transaction.xa.refuse_end()?;
         let completion = self.state.number(id::COMPLETION_TYPE);
         let chain = end.chain.unwrap_or(completion == 1 && end.release != Some(true));
         let release = end.release.unwrap_or(completion == 2 && end.chain != Some(true));
@@ -204,8 +222,9 @@ impl Session {
         }
     }
 
-    /// Commits whatever is open and forgets BEGIN.
+    /// Commits whatever is open and forgets BEGIN. Error 1399 in a branch of an XA transaction.
     pub(crate) fn commit_open(&mut self) -> SqlResult<()> {
+        self.transaction.xa.refuse_end()?;
         self.transaction.explicit = false;
         self.commit_engine_transaction()
     }
@@ -213,6 +232,7 @@ impl Session {
     /// What DDL and its like do before they start: they end the open transaction, and count as the one that
     /// SET TRANSACTION spoke of.
     pub(crate) fn commit_implicitly(&mut self) -> SqlResult<()> {
+        self.transaction.xa.refuse_end()?;
         self.transaction.next_isolation = None;
         self.transaction.next_read_only = None;
         self.commit_open()
@@ -290,8 +310,9 @@ impl Session {
         self.transaction.last_commit = self.transaction.last_commit.max(last_commit);
     }
 
-    /// Rolls back whatever is open and forgets BEGIN.
+    /// Rolls back whatever is open and forgets BEGIN. A branch of an XA transaction is lost.
     pub(crate) fn rollback_open(&mut self) {
+        self.transaction.xa.lose();
         self.transaction.explicit = false;
         self.rollback_engine_transaction();
     }
@@ -347,15 +368,12 @@ impl Session {
         undo_to(transaction, mark).inspect_err(|_| self.rollback_open())
     }
 
-    /// Undoes all that the transaction did and goes on with it. As in MySQL it has no locks and no snapshot then: that is what it had
-    /// when the savepoint was set.
+    /// Undoes all that the transaction did and goes on with it. As in MySQL it has no row locks and no snapshot then: that is what it had
+    /// when the savepoint was set. It stays open, with the names that it has locked, also where no BEGIN was said.
     fn roll_back_and_go_on(&mut self) {
         let state = &mut self.transaction;
         let Some(mut transaction) = state.current.take() else { return };
-        if !state.explicit {
-            state.next_isolation = Some(state.options.isolation);
-            state.next_read_only = Some(state.options.read_only);
-        }
+        state.explicit = true;
         let outcome = transaction.rollback_in_place();
         state.ended = Some(transaction);
         self.shared.transaction.end();

@@ -149,6 +149,11 @@ impl MetadataLocks {
         self.table.release(session, key, duration);
     }
 
+    /// Gives what a session holds of a name in its queue, to the end of its transaction, to somebody who waits for nothing.
+    pub fn hand_over(&self, session: u32, key: &LockKey, heir: u32) {
+        self.table.hand_over(session, key, heir);
+    }
+
     /// The place of a session's slots and intentions, made when it first locks something.
     pub fn enrol(&self, session: u32) -> Arc<SessionLocks> {
         self.table.sessions.enrol(session)

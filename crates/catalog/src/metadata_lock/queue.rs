@@ -209,6 +209,14 @@ impl Queue {
         (released != Modes::default()).then_some(released)
     }
 
+    /// What a session holds to the end of its transaction is another's from now on. Nobody waits for it any more or less than before, but
+    /// the session itself, which does not wait now.
+    pub fn hand_over(&mut self, session: u32, heir: u32) {
+        let of_transaction =
+            |held: &&mut Ticket| held.session == session && held.duration == LockDuration::Transaction;
+        self.granted.iter_mut().filter(of_transaction).for_each(|held| held.session = heir);
+    }
+
     /// Grants what can be granted now, from front to back; `is_held_back` may keep a request waiting for a reason from outside.
     pub fn serve(&mut self, fairness: Fairness, is_held_back: impl Fn(Ticket) -> bool) {
         let mut at = 0;

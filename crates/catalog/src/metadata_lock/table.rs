@@ -228,6 +228,13 @@ impl LockTable {
         }
     }
 
+    /// What a session holds to the end of its transaction is the heir's from now on.
+    pub fn hand_over(&self, session: u32, key: &LockKey, heir: u32) {
+        if let Some(name) = self.shard(key).get_mut(key) {
+            name.queue.hand_over(session, heir);
+        }
+    }
+
     /// Tells whom a wait is for. False if it is over.
     pub fn tell_blockers(
         &self,

@@ -52,6 +52,25 @@ fn a_kill_ends_a_wait() {
 }
 
 #[test]
+fn what_was_handed_over_is_held_against_its_session_too() {
+    let locks = new_locks();
+    assert_eq!(take(&locks, 1, "t", LockMode::Write, 0), WaitEnd::Granted);
+    let key = LockKey::table("s", "t");
+    std::thread::scope(|scope| {
+        let ddl = scope.spawn(|| take(&locks, 2, "t", LockMode::Exclusive, 60_000));
+        wait_for_rows(&locks, 2);
+        locks.hand_over(1, &key, 9);
+        give_back(&locks, 1, "t");
+        assert_eq!(take(&locks, 1, "t", LockMode::Read, 0), WaitEnd::TimedOut, "DDL goes first");
+        // Session 1 may wait for whoever waits for the heir: no cycle.
+        assert_eq!(take(&locks, 1, "u", LockMode::Exclusive, 0), WaitEnd::Granted);
+        give_back(&locks, 9, "t");
+        assert_eq!(ddl.join().unwrap(), WaitEnd::Granted);
+    });
+    assert_eq!(take(&locks, 9, "t", LockMode::Read, 0), WaitEnd::TimedOut);
+}
+
+#[test]
 fn the_one_that_closes_a_cycle_of_equals_is_the_victim() {
     let locks = new_locks();
     assert_eq!(take(&locks, 1, "a", LockMode::Read, 0), WaitEnd::Granted);

@@ -6,19 +6,22 @@ use super::*;
 impl Parser<'_> {
     /// A string without introducer, e.g. a file name or comment. Adjacent literals are not joined here.
     pub(super) fn string(&mut self) -> SqlResult<Vec<u8>> {
-        if self.kind() != TokenKind::String {
-            return self.fail();
+        match self.kind() {
+            TokenKind::String => self.written_bytes().map(|bytes| self.options.to_utf8(bytes)),
+            _ => self.fail(),
         }
-        let value = values::string_value(self.text_of(self.token()), self.options);
-        self.advance();
-        Ok(self.options.to_utf8(value))
     }
 
     /// A string, or the bytes of a hexadecimal or bit literal, as file formats and passwords allow.
     pub(super) fn string_or_bytes(&mut self) -> SqlResult<Vec<u8>> {
+        if self.kind() == TokenKind::String { self.string() } else { self.written_bytes() }
+    }
+
+    /// A string in the character set in which the client wrote it, or the bytes of a hexadecimal or bit literal.
+    pub(super) fn written_bytes(&mut self) -> SqlResult<Vec<u8>> {
         let text = self.text_of(self.token());
         let value = match self.kind() {
-            TokenKind::String => return self.string(),
+            TokenKind::String => values::string_value(text, self.options),
             TokenKind::Hex => values::hex_value(text),
             TokenKind::Bits => values::bits_value(text),
             _ => return self.fail(),

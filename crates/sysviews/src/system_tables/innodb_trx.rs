@@ -23,7 +23,7 @@ struct EngineSide {
 }
 
 impl SystemTables<'_> {
-    /// Transactions of sessions, and those that a crash left unfinished while they are rolled back.
+    /// Transactions of sessions, those that are prepared, and those that a crash left unfinished while they are rolled back.
     pub(super) fn innodb_trx(&self, view: &TableDefinition) -> ViewRows {
         let engine = self.instance.engine();
         let waiting = engine.locks().into_iter().filter(|lock| !lock.granted);
@@ -32,8 +32,16 @@ impl SystemTables<'_> {
             holders: engine.lock_views().holders().into_iter().map(|one| (one.session_id, one)).collect(),
             writers: engine.status().writers.into_iter().map(|one| (one.session_id, one)).collect(),
         };
-        let mut rows: ViewRows =
-            engine.unfinished().into_iter().map(|writer| self.unfinished(view, &writer)).collect();
+        let unfinished = engine.unfinished();
+        let mut rows: ViewRows = unfinished
+            .iter()
+            .map(|writer| self.without_session(view, writer, "ROLLING BACK", None))
+            .collect();
+        let prepared: HashMap<_, _> = self.instance.branches().transactions().into_iter().collect();
+        for writer in engine.status().writers.iter().filter(|writer| writer.is_prepared) {
+            let began = prepared.get(&writer.id).copied().flatten();
+            rows.push(self.without_session(view, writer, "RUNNING", began));
+        }
         for session in self.instance.registry().all() {
             // The statement that asks has a transaction too; alone it is none to who reads this.
             let asks = |one: &OpenTransaction| {
@@ -83,12 +91,19 @@ impl SystemTables<'_> {
             .finish()
     }
 
-    fn unfinished(&self, view: &TableDefinition, writer: &WriterStatus) -> Vec<Value> {
+    /// One that belongs to no session. `began`: None for before the start.
+    fn without_session(
+        &self,
+        view: &TableDefinition,
+        writer: &WriterStatus,
+        state: &str,
+        began: Option<u64>,
+    ) -> Vec<Value> {
         let locks = writer.lock_objects as u64;
         RowBuilder::new(view)
             .set("trx_id", Value::UInt(writer.id.0))
-            .set("trx_state", text("ROLLING BACK"))
-            .set("trx_started", self.start_time())
+            .set("trx_state", text(state))
+            .set("trx_started", began.map_or_else(|| self.start_time(), |began| self.wall_time_of(began)))
             .set("trx_weight", Value::UInt(writer.undo_records + locks))
             .set("trx_lock_structs", Value::UInt(locks))
             .set("trx_rows_modified", Value::UInt(writer.undo_records))

@@ -3,6 +3,9 @@
 use crate::parser::*;
 use Keyword as K;
 
+/// Bytes of the global and of the branch part of a name.
+const PART_BYTES_MAX: usize = 64;
+
 pub(crate) fn xa(parser: &mut Parser) -> SqlResult<Xa> {
     let words = [K::Start, K::Begin, K::End, K::Prepare, K::Commit, K::Rollback, K::Recover];
     Ok(match parser.expect_any(&words)? {
@@ -41,8 +44,22 @@ pub(crate) fn xa(parser: &mut Parser) -> SqlResult<Xa> {
 }
 
 fn xid(parser: &mut Parser) -> SqlResult<Xid> {
-    let global = parser.string_or_bytes()?;
-    let branch = if parser.accept_comma() { parser.string_or_bytes()? } else { Vec::new() };
-    let format = if parser.accept_comma() { parser.number()? } else { 1 };
-    Ok(Xid { global, branch, format })
+    let global = part(parser)?;
+    let has_branch = parser.accept_comma();
+    let branch = if has_branch { part(parser)? } else { Vec::new() };
+    let mut format = 1;
+    if has_branch && parser.accept_comma() {
+        let token = parser.token();
+        format = parser.number()?;
+        if format > i64::MAX as u64 {
+            return Err(parser.syntax_error_at(token));
+        }
+    }
+    Ok(Xid { format, global, branch })
+}
+
+/// Of at most 64 bytes: names are bytes, which the server compares and gives back as they are.
+fn part(parser: &mut Parser) -> SqlResult<Vec<u8>> {
+    let part = parser.written_bytes()?;
+    if part.len() > PART_BYTES_MAX { parser.fail() } else { Ok(part) }
 }
