@@ -260,8 +260,12 @@ def nothing_is_left(server):
     until(lambda: rows(others), lambda: not rows(others))
     until(lambda: status(cursor, "Threads_connected"), lambda: status(cursor, "Threads_connected") == 1)
     until(lambda: status(cursor, "Prepared_stmt_count"), lambda: status(cursor, "Prepared_stmt_count") == 0)
-    active = "SHOW ENGINE INNODB STATUS"
-    until(lambda: rows(active)[0][2], lambda: "ACTIVE" not in rows(active)[0][2])
+
+    def transactions():
+        """Those of now, not of the latest deadlock."""
+        return rows("SHOW ENGINE INNODB STATUS")[0][2].split("LIST OF TRANSACTIONS")[1]
+
+    until(transactions, lambda: "ACTIVE" not in transactions())
     for number in range(USER_LOCKS):
         assert rows(f"SELECT IS_FREE_LOCK('chaos_{number}')") == ((1,),), "a user lock is held"
     cursor.execute("BEGIN")

@@ -1,12 +1,14 @@
 """Stock command-line clients against a running server: `run.py HOST:PORT [--reference HOST:PORT]`.
 
-mysql (batch, `\\s`, `\\G`, auto-rehash), mysqladmin, mysqlshow, mysqldump and restore with equal checksums, mysqlslap,
+mysql (batch, `\\s`, `\\G`, auto-rehash, the InnoDB monitor), mysqladmin, mysqlshow, mysqldump and restore with equal checksums, mysqlslap,
 sysbench. With `--reference` (a MySQL 9.7) the dump is also restored there and compared."""
 import argparse
 import os
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 
 import pymysql
 
@@ -148,6 +150,38 @@ def local_infile(clients):
     os.unlink(file.name)
 
 
+def monitor(clients):
+    """The deadlock that was found last, as the monitor has it: who waited, for which rows, who was given up."""
+    clients.program("mysql", "-e", "use clients; create table knot (id int primary key, n int); insert into knot values (1, 0), (2, 0)")
+    one, two = clients.connect("clients"), clients.connect("clients")
+
+    def update(connection, row):
+        try:
+            connection.cursor().execute(f"update knot set n = n + 1 where id = {row}")
+        except pymysql.Error as error:
+            codes.append(error.args[0])
+
+    codes = []
+    for connection, row in ((one, 1), (two, 2)):
+        connection.begin()
+        update(connection, row)
+    waiter = threading.Thread(target=update, args=(one, 2))
+    waiter.start()
+    with clients.connect().cursor() as cursor:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not cursor.execute(
+                "select trx_id from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"):
+            time.sleep(0.02)
+    update(two, 1)
+    waiter.join()
+    status = clients.program("mysql", "-e", "show engine innodb status\\G")
+    victim = "(2)" if codes == [1213] else "nobody"
+    clients.expect("the monitor has the latest deadlock", status, "LATEST DETECTED DEADLOCK", "(1) TRANSACTION:", "where id = 2",
+                   "(2) TRANSACTION:", "where id = 1", "RECORD LOCKS", "of table `clients`.`knot`", f"WE ROLL BACK TRANSACTION {victim}")
+    one.close(), two.close()
+    clients.program("mysql", "-e", "drop table clients.knot")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("target")
@@ -158,6 +192,7 @@ def main():
                    "drop database if exists clients; create database clients; use clients;" + TYPES))
     mysql_client(clients)
     local_infile(clients)
+    monitor(clients)
     dump_and_restore(clients, options.target, options.reference)
     mysqlslap(clients)
     sysbench(clients)

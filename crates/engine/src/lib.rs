@@ -36,6 +36,6 @@ pub use statistics::TableStatistics;
 pub use tables::{AutoIncrement, Dictionary, Distribution, Index, Table};
 pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};
 pub use txn::locks;
-pub use txn::{Extent, KillFlag, SpillError, SpillFile};
+pub use txn::{CycleMember, Extent, KillFlag, SpillError, SpillFile, WaitRequest};
 pub use undo::logical_record_text;
 pub use write::{UpdateOutcome, ValueWriter};

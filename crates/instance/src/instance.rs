@@ -1,6 +1,7 @@
 //! What all sessions share. Main type: [`Instance`].
 //! Thread rules: every method may be called from any thread; connecting takes no process-wide exclusive lock.
 
+use crate::latest_deadlock::Deadlock;
 use crate::options::StartValues;
 use crate::plan_cache::PlanCache;
 use crate::prepared_memory::PreparedMemory;
@@ -72,6 +73,8 @@ pub struct Instance {
     metadata_locks: Arc<MetadataLocks>,
     user_locks: UserLocks,
     branches: Arc<XaBranches>,
+    /// The one that was found last.
+    deadlock: Mutex<Option<Arc<Deadlock>>>,
     ended_counters: Counters,
     server: RwLock<Option<Arc<dyn ServerControl>>>,
     shutting_down: AtomicBool,
@@ -154,6 +157,7 @@ impl Instance {
             accounts: RwLock::default(),
             accounts_epoch: AtomicU64::new(0),
             branches: Arc::default(),
+            deadlock: Mutex::default(),
             plan_cache: PlanCache::new(seed),
             session_starts: SessionStarts::default(),
             routines: Routines::default(),
@@ -176,6 +180,7 @@ impl Instance {
         })?;
         instance.publish_accounts(accounts);
         instance.recover_branches();
+        instance.watch_deadlocks();
         Ok(instance)
     }
 
@@ -201,6 +206,10 @@ impl Instance {
     /// The account that a connection matches by MySQL's sorted rule, for authentication. None: error 1045.
     pub fn find_account(&self, user: &str, host: &ClientHost) -> Option<AuthenticationAccount> {
         self.accounts().find(user, host).map(AccountTable::authentication)
+    }
+
+    pub(crate) fn deadlock_slot(&self) -> &Mutex<Option<Arc<Deadlock>>> {
+        &self.deadlock
     }
 
     /// Branches of XA transactions.

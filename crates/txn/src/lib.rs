@@ -21,4 +21,4 @@ pub use snapshots::{Snapshot, SnapshotRegistry};
 pub use spill_file::{Extent, SpillError, SpillFile};
 pub use undo::{Jump, Jumps, Old, UndoRecord};
 pub use undo_list::{RecordCounts, UndoList};
-pub use wait_graph::{Blockers, WaitGraph, WaiterId, Waiting};
+pub use wait_graph::{Blockers, CycleMember, DeadlockWatcher, WaitGraph, WaitRequest, WaiterId, Waiting};

@@ -7,14 +7,18 @@
 //! Threads: a search takes no mutex but, for moments, the registry's; only the choice of a victim is made by one thread at a time.
 
 use crate::hash::KeyHasher;
+use crate::locks::LockInfo;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Who waits and holds: a session, or a transaction that belongs to none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WaiterId(u64);
+
+/// Set in the number of a waiter that is no session.
+const INTERNAL: u64 = 1 << 63;
 
 /// A wait that can be asked about. Calls come from other threads than the one that sleeps.
 pub trait Waiting: Debug + Send + Sync {
@@ -27,7 +31,32 @@ pub trait Waiting: Debug + Send + Sync {
 
     /// Ends the wait with that number as a deadlock; false if it is over already.
     fn end_as_victim(&self, wait_number: u64) -> bool;
+
+    /// What it is for; None if it is over.
+    fn request(&self) -> Option<WaitRequest>;
 }
+
+/// What a member of a cycle waits for.
+#[derive(Clone, Debug)]
+pub enum WaitRequest {
+    /// A row, a gap or the AUTO-INC lock of a table.
+    Row(LockInfo),
+    /// Something with a name, in words.
+    Name(String),
+}
+
+/// A member of a cycle of waits.
+#[derive(Clone, Debug)]
+pub struct CycleMember {
+    /// Its session; None for a transaction of the server's own.
+    pub session_id: Option<u64>,
+    /// What it waits for.
+    pub request: Option<WaitRequest>,
+}
+
+/// Who wants to know of deadlocks: is told the members of a cycle, of which each waits for the next, and which is the victim. All of them
+/// still wait.
+pub type DeadlockWatcher = Box<dyn Fn(&[CycleMember], usize) + Send + Sync>;
 
 /// Whom a wait is for, as [`Waiting::blockers`] tells it.
 #[derive(Debug)]
@@ -39,11 +68,18 @@ pub struct Blockers {
 }
 
 /// All that wait. One for the whole server.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct WaitGraph {
     waiting: Mutex<HashMap<WaiterId, Arc<dyn Waiting>, KeyHasher>>,
     /// Held while a cycle is checked and its victim chosen, so that two searches do not choose two victims for one cycle.
     choice: Mutex<()>,
+    watcher: OnceLock<DeadlockWatcher>,
+}
+
+impl Debug for WaitGraph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("WaitGraph").field("waiting", &self.waiting).finish_non_exhaustive()
+    }
 }
 
 /// A member of a path of waits.
@@ -63,7 +99,11 @@ impl WaiterId {
 
     /// A transaction of the server's own, by its owner's number.
     pub(crate) fn internal(owner: u64) -> WaiterId {
-        WaiterId(owner | 1 << 63)
+        WaiterId(owner | INTERNAL)
+    }
+
+    fn session_id(self) -> Option<u64> {
+        (self.0 & INTERNAL == 0).then_some(self.0)
     }
 }
 
@@ -124,12 +164,28 @@ impl WaitGraph {
             if !holds_still(&cycle) {
                 continue;
             }
-            let weight = |step: &&Step| (step.wait.weight(), step.waiter != start);
-            let Some(victim) = cycle.iter().min_by_key(weight) else { return };
+            let weight = |(_, step): &(usize, &Step)| (step.wait.weight(), step.waiter != start);
+            let Some((at, victim)) = cycle.iter().enumerate().min_by_key(weight) else { return };
+            self.tell(&cycle, at);
             if victim.wait.end_as_victim(victim.wait_number) && victim.waiter == start {
                 return;
             }
             // The victim left the graph; `start` may stand in more cycles than one.
+        }
+    }
+
+    /// Who waits is told of what is to be watched; once.
+    pub fn watch(&self, watcher: DeadlockWatcher) {
+        let _ = self.watcher.set(watcher);
+    }
+
+    fn tell(&self, cycle: &[Step], victim: usize) {
+        if let Some(watcher) = self.watcher.get() {
+            let member = |step: &Step| CycleMember {
+                session_id: step.waiter.session_id(),
+                request: step.wait.request(),
+            };
+            watcher(&cycle.iter().map(member).collect::<Vec<_>>(), victim);
         }
     }
 

@@ -132,4 +132,15 @@ impl txn::Waiting for MetadataWait {
     fn end_as_victim(&self, wait_number: u64) -> bool {
         wait_number == self.number && self.table.withdraw(&self.key, self.number, WaitEnd::Victim)
     }
+
+    fn request(&self) -> Option<txn::WaitRequest> {
+        let (key, mode) = (&self.key, self.mode.name());
+        let name = match (key.schema_name(), key.object_name()) {
+            ("", "") => String::new(),
+            ("", object) => format!(" `{object}`"),
+            (schema, "") => format!(" `{schema}`"),
+            (schema, object) => format!(" `{schema}`.`{object}`"),
+        };
+        Some(txn::WaitRequest::Name(format!("METADATA LOCK {}{name} {mode}", key.namespace().name())))
+    }
 }

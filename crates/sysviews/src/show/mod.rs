@@ -2,6 +2,7 @@
 //! A form makes its columns and rows; LIKE filters the first column here, WHERE runs as a query over the rows.
 
 pub(crate) mod create;
+mod deadlock;
 mod field_list;
 mod objects;
 mod server;

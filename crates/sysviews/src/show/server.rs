@@ -1,5 +1,6 @@
 //! SHOW forms about the server, its sessions and accounts.
 
+use super::deadlock::deadlock_section;
 use super::{Listing, Showing};
 use crate::result::{
     column, computed, line_column, not_null, optional_text, sized_column, text, text_column,
@@ -195,13 +196,14 @@ impl Showing<'_> {
         let line = "=====================================";
         let lsn = instance.engine().durable_lsn();
         let status = instance.engine().status();
+        let deadlock = deadlock_section(instance);
         let transactions = transactions_section(instance, &status);
         let waits = status.log_room_waits;
         let waited_ms = waits.waited.as_millis();
         let pages = instance.global_number(variables::id::INNODB_BUFFER_POOL_SIZE) / 16_384;
         format!(
             "\n{line}\n{:04}-{:02}-{:02} {:02}:{:02}:{:02} 0 INNODB MONITOR OUTPUT\n{line}\n\
-             Per second averages calculated from the last {} seconds\n{transactions}---\nLOG\n---\nLog flushed up to   {lsn}\n\
+             Per second averages calculated from the last {} seconds\n{deadlock}{transactions}---\nLOG\n---\nLog flushed up to   {lsn}\n\
              Waits for room in the log {}, {waited_ms} ms\n\
              ----------------------\nBUFFER POOL AND MEMORY\n----------------------\nBuffer pool size   {pages}\n\
              ----------------------------\nEND OF INNODB MONITOR OUTPUT\n============================\n",

@@ -9,6 +9,7 @@ use crate::result::{optional_text, text};
 use dictionary::TableDefinition;
 use engine::locks::{Hold, LockInfo, LockKey, LockMode, RangeInfo, Span, Strength};
 use engine::{Index, Table};
+use instance::Instance;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use values::convert::quoted_text;
@@ -98,6 +99,33 @@ fn mode_name(mode: LockMode) -> &'static str {
 
 fn transaction_id(lock: &LockInfo) -> Value {
     Value::UInt(if lock.transaction == 0 { READERS_FROM + lock.owner } else { lock.transaction })
+}
+
+/// A request as SHOW ENGINE INNODB STATUS words it.
+pub(crate) fn lock_text(instance: &Instance, lock: &LockInfo) -> String {
+    let found = instance.engine().lock_views().index_of(&lock.key);
+    let state = if lock.granted { "" } else { " waiting" };
+    let Some((table, index)) = found else {
+        return format!("TABLE LOCK trx id {} lock mode AUTO-INC{state}\n", lock.transaction);
+    };
+    let place = Place { table, index };
+    let name = &place.table.definition().name;
+    let strength = if lock.mode.strength == Strength::Exclusive { "X" } else { "S" };
+    let span = match lock.mode.span {
+        Span::Record => " locks rec but not gap",
+        Span::Gap => " locks gap before rec",
+        Span::NextKey => "",
+        Span::InsertIntention => " locks gap before rec insert intention",
+    };
+    let values =
+        place.values(&lock.key.key).map_or_else(String::new, |values| format!("Record lock, {values}\n"));
+    format!(
+        "RECORD LOCKS index {} of table `{}`.`{}` trx id {} lock_mode {strength}{span}{state}\n{values}",
+        place.index_name(),
+        name.schema,
+        name.table,
+        lock.transaction,
+    )
 }
 
 impl SystemTables<'_> {

@@ -2,7 +2,7 @@
 
 use super::owner::{Owner, WaitEnd};
 use super::table::LockTable;
-use crate::wait_graph::{Blockers, Waiting};
+use crate::wait_graph::{Blockers, WaitRequest, Waiting};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,5 +28,9 @@ impl Waiting for RowWait {
         let chosen = self.table.give_up(&self.owner, Some(wait_number), WaitEnd::Victim);
         self.victims.fetch_add(u64::from(chosen), Ordering::Relaxed);
         chosen
+    }
+
+    fn request(&self) -> Option<WaitRequest> {
+        self.table.request_of(&self.owner).map(WaitRequest::Row)
     }
 }

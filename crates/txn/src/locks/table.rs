@@ -317,6 +317,16 @@ impl LockTable {
         waits.then(|| owner.lock_state().wait_number)
     }
 
+    /// What `owner` waits for, if it does.
+    pub(super) fn request_of(&self, owner: &Owner) -> Option<LockInfo> {
+        let LockKey { index, key } = owner.lock_state().waiting.clone()?;
+        let hash = key_hash(index, &key);
+        let queues = self.shard(hash).lock();
+        let queue = find(&queues, hash, index, &key)?;
+        let waiter = queue.waiting.iter().find(|waiter| is(&waiter.owner, owner))?;
+        Some(LockInfo::new(queue.key.clone(), waiter.mode, false, owner))
+    }
+
     pub(super) fn snapshot(&self) -> Vec<LockInfo> {
         let mut all = Vec::new();
         for shard in &self.shards {

@@ -2,7 +2,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use super::*;
-use crate::wait_graph::{Blockers, WaiterId, Waiting};
+use crate::wait_graph::{Blockers, WaitRequest, WaiterId, Waiting};
 use std::sync::atomic::AtomicI64;
 
 const INDEX: IndexId = IndexId(1);
@@ -418,6 +418,10 @@ impl Waiting for OtherWait {
 
     fn end_as_victim(&self, wait_number: u64) -> bool {
         wait_number == 1 && self.ended.fetch_add(1, Ordering::SeqCst) == 0
+    }
+
+    fn request(&self) -> Option<WaitRequest> {
+        Some(WaitRequest::Name("another lock".to_owned()))
     }
 }
 
