@@ -11,6 +11,7 @@ step tidy;    cargo xtask tidy
 step clippy;  cargo clippy --workspace --all-targets --quiet -- -D warnings
 # No documentation has an example that runs.
 step tests;   cargo test --workspace --lib --bins --tests --quiet
+step interleavings; RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="$target/loom" cargo test --quiet -p txn -p buffer -p redo -p catalog --lib interleavings
 step server;  cargo build --profile quick --bin iruka --quiet
 binary=$target/quick/iruka
 step instructions; cargo xtask instructions

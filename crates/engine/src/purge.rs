@@ -47,9 +47,10 @@ impl Purge {
         let _one_at_a_time = lock(&self.running);
         // It makes room.
         let _reserve = buffer::use_reserve();
-        let horizon = self.system.snapshots.horizon(self.system.visible());
-        // First, so that neither an error nor a long round keeps ids from being used again.
-        self.system.commits.advance_watermark(horizon);
+        let snapshots = self.system.snapshots.in_use(self.system.visible());
+        let horizon = snapshots.horizon();
+        // First, so that neither an error nor a long round holds the watermark.
+        self.system.commits.advance(&snapshots);
         self.undo.keep_less_log()?;
         let versions = self.purge_all_finished(horizon);
         let strays = self.purge_strays(horizon);

@@ -13,8 +13,12 @@ const ROWS: i64 = 200;
 const VERSION_MEMORY: u64 = 64 << 10;
 
 fn open_small(disk: &SimulatedDisk) -> Engine {
+    open_with(disk, VERSION_MEMORY)
+}
+
+fn open_with(disk: &SimulatedDisk, version_memory_bytes: u64) -> Engine {
     let options = EngineOptions {
-        version_memory_bytes: VERSION_MEMORY,
+        version_memory_bytes,
         buffer_pool_bytes: 32 << 20,
         redo_log_bytes: 64 << 20,
         flush_level: FlushLevel::EverySecond,
@@ -242,4 +246,36 @@ fn a_rollback_that_fails_goes_on_later() {
     engine.purge().unwrap();
     assert_eq!(engine.status().old_versions, 0);
     assert!(engine.check().unwrap().is_empty());
+}
+
+/// What each id takes: nothing while nobody has an old snapshot, the place of its undo while somebody has one. No round of purge is needed
+/// for that, so a long one costs nothing either.
+#[test]
+fn ids_take_the_memory_of_their_places() {
+    const CHUNK_BYTES: u64 = 8 << 14;
+    let disk = SimulatedDisk::new(1);
+    let engine = open_with(&disk, 1 << 30);
+    let t = filled(&engine);
+    let change = |transactions: u64| {
+        for number in 0..transactions {
+            let transaction = begin(&engine);
+            update(&transaction, &t, number as i64 % ROWS, number);
+            transaction.commit().unwrap();
+        }
+    };
+    change(6 << 14);
+    let made = engine.status().commit_table.array_bytes_made;
+    assert!(made <= 5 * CHUNK_BYTES, "{made}");
+    let long = begin(&engine);
+    long.take_snapshot().unwrap();
+    let before = read(&long, &t, 7).unwrap();
+    change(6 << 14);
+    let made = engine.status().commit_table.array_bytes_made;
+    assert!(made <= 10 * CHUNK_BYTES, "{made}");
+    assert_eq!(read(&long, &t, 7).unwrap(), before);
+    drop(long);
+    engine.purge().unwrap();
+    let status = engine.status();
+    assert!(status.commit_table.array_bytes <= 2 * CHUNK_BYTES, "{status:?}");
+    assert_eq!((status.watermark, status.spilled_versions), (status.next_transaction, 0));
 }

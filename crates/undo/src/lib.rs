@@ -121,6 +121,11 @@ impl UndoLog {
         writer.owner.rows_changed.fetch_add(entries, Ordering::Relaxed);
     }
 
+    /// The file for what outgrows memory.
+    pub fn spill_file(&self) -> &Arc<SpillFile> {
+        &self.spill_file
+    }
+
     /// The undo record at a position, wherever it is.
     pub fn undo_record_at(&self, writer: &Writer, position: u64) -> UndoResult<Option<Vec<u8>>> {
         {
@@ -142,7 +147,7 @@ impl UndoLog {
         position: u64,
     ) -> UndoResult<Option<Vec<u8>>> {
         for _ in 0..LOOKS_MAX {
-            match commits.undo_place(id) {
+            match commits.undo_place(id)? {
                 UndoPlace::History(place) => return Ok(self.history.record(place, id, position)?),
                 UndoPlace::Gone => return Ok(None),
                 UndoPlace::Writer => {
@@ -150,7 +155,7 @@ impl UndoLog {
                     let Some(writer) = self.writers.get(id) else { continue };
                     let record = self.undo_record_at(&writer, position)?;
                     // It may have committed meanwhile: then its list is in the history.
-                    if record.is_some() || commits.undo_place(id) == UndoPlace::Writer {
+                    if record.is_some() || commits.undo_place(id)? == UndoPlace::Writer {
                         return Ok(record);
                     }
                 }

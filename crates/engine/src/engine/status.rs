@@ -4,6 +4,7 @@ use super::{Engine, LockViews};
 use buffer::LogRoomWaits;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
+use txn::CommitTableSize;
 use txn::locks::LockInfo;
 use undo::Writer;
 
@@ -26,6 +27,8 @@ pub struct EngineStatus {
     pub snapshots: usize,
     /// Unfinished transactions that have written.
     pub writers: Vec<WriterStatus>,
+    /// What the table of transaction ids takes.
+    pub commit_table: CommitTableSize,
     /// The next transaction id.
     pub next_transaction: TransactionId,
     /// Ids below this are visible to everyone.
@@ -86,6 +89,7 @@ impl Engine {
             history_list_length: history.length,
             snapshots: inner.system.snapshots.count(),
             writers: writers.iter().map(|writer| WriterStatus::of(writer)).collect(),
+            commit_table: inner.system.commits.size(),
             next_transaction: inner.system.commits.next_id(),
             watermark: inner.system.commits.watermark(),
             last_commit: CommitTimestamp(inner.system.last_committed.load(Ordering::Acquire)),

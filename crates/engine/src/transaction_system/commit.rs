@@ -1,8 +1,8 @@
 //! The end of a writer: commit in one total order, the end of a rollback. See rules C1 to C4 in README.md.
 
 use super::TransactionSystem;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn};
 use undo::{Committed, Writer, log_commit, log_rolled_back};
 
@@ -17,12 +17,12 @@ impl TransactionSystem {
         let mut undo = writer.undo();
         let left = Committed::of(&mut undo, history.block_bytes());
         let lsn = {
-            let _order = self.commit_order.lock().unwrap_or_else(PoisonError::into_inner);
+            let order = self.commits.order();
             let lsn = mini.commit();
             let timestamp = CommitTimestamp(lsn.0);
             // Purge does not come before it is the last commit.
             let place = history.add(timestamp, writer.id, left);
-            self.commits.set_committed(writer.id, timestamp, place);
+            self.commits.set_committed(&order, writer.id, timestamp, place);
             self.last_committed.store(lsn.0, Ordering::Release);
             lsn
         };

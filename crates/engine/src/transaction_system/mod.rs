@@ -33,8 +33,6 @@ pub(crate) struct TransactionSystem {
     pub(crate) locks: LockManager,
     /// What purge has still to do beside the history.
     pub(crate) strays: StrayMarks,
-    /// Held while a commit record enters the log and the commit table, so that both have one order (rule C1).
-    commit_order: Mutex<()>,
     /// The newest commit that is in the log and in the commit table.
     pub(crate) last_committed: AtomicU64,
     /// The newest commit that new snapshots see; never goes back.
@@ -56,15 +54,15 @@ impl TransactionSystem {
         unfinished: &[TransactionId],
     ) -> TransactionSystem {
         let end = shared.pool.redo().end_lsn().0.max(1);
+        let commits = CommitTable::new(next_id, unfinished, undo.spill_file().clone());
         TransactionSystem {
             shared,
             tables,
             undo,
-            commits: CommitTable::new(next_id, unfinished),
+            commits,
             snapshots: Arc::new(SnapshotRegistry::new()),
             locks: LockManager::new(),
             strays: StrayMarks::default(),
-            commit_order: Mutex::new(()),
             last_committed: AtomicU64::new(end),
             visible: AtomicU64::new(end),
             id_limit: Mutex::new(next_id),
@@ -107,8 +105,14 @@ impl TransactionSystem {
     /// Gives an id to a transaction. Before ids run into the stored limit, the limit is raised in the log.
     pub(crate) fn allocate_id(&self) -> EngineResult<TransactionId> {
         self.shared.check_running()?;
-        let id =
-            self.commits.allocate().ok_or(EngineError::OutOfResources("too many unfinished transactions"))?;
+        let id = self
+            .commits
+            .allocate()
+            .ok_or(EngineError::OutOfResources("a snapshot is older than 68,000,000,000 transactions"))?;
+        if CommitTable::begins_chunk(id) {
+            // Not later than memory grows by a chunk, however long a round of purge takes.
+            self.commits.try_advance(&self.snapshots.in_use(self.visible()));
+        }
         let mut limit = self.id_limit.lock().unwrap_or_else(PoisonError::into_inner);
         if id >= *limit {
             let next = TransactionId(id.0 + ID_RESERVE);

@@ -375,6 +375,7 @@ fn transactions_section(instance: &instance::Instance, status: &engine::EngineSt
         "------------\nTRANSACTIONS\n------------\nTrx id counter {}\n\
          Purge done for trx's n:o < {} undo n:o < 0 state: running\nHistory list length {}\n\
          Old row versions {}, {} bytes in memory; {} of them spilled, {} bytes in the temporary file; {} failed spill writes\n\
+         Commit table {} bytes in memory, undo places of {} chunks of ids in the temporary file, {} old unfinished transactions\n\
          LIST OF TRANSACTIONS FOR EACH SESSION:\n{unfinished}",
         status.next_transaction,
         status.watermark,
@@ -384,6 +385,9 @@ fn transactions_section(instance: &instance::Instance, status: &engine::EngineSt
         status.spilled_versions,
         status.spilled_version_bytes,
         status.spill_failures,
+        status.commit_table.array_bytes_made,
+        status.commit_table.spilled_chunks,
+        status.commit_table.exceptions,
     )
 }
 

@@ -1,0 +1,123 @@
+//! Where the undo of committed transactions lies in the history. Places of a chunk are in memory while they are young, then in the spill
+//! file, until every snapshot sees the chunk. Main type: [`SpilledPlaces`].
+
+use super::slots::{CHUNK_IDS, Places, Slot};
+use super::sync::{Ordering, RwLock};
+use super::{CommitTable, HistoryPlace, TransactionState, UndoPlace};
+use crate::spill_file::{Extent, SpillError, SpillFile};
+use env::DiskError;
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+use stdx::ids::TransactionId;
+
+/// Bytes of a place.
+const PLACE_BYTES: usize = 8;
+
+/// Places of chunks in the spill file.
+#[derive(Debug)]
+pub(super) struct SpilledPlaces {
+    file: Arc<SpillFile>,
+    by_chunk: RwLock<HashMap<u64, Arc<Extent>>>,
+}
+
+impl SpilledPlaces {
+    pub(super) fn new(file: Arc<SpillFile>) -> SpilledPlaces {
+        SpilledPlaces { file, by_chunk: RwLock::default() }
+    }
+
+    fn add(&self, chunk: u64, places: impl Iterator<Item = u64>) -> Result<(), DiskError> {
+        let bytes: Vec<u8> = places.flat_map(u64::to_le_bytes).collect();
+        let extent = Arc::new(self.file.write(&bytes)?);
+        self.by_chunk.write().unwrap_or_else(PoisonError::into_inner).insert(chunk, extent);
+        Ok(())
+    }
+
+    /// Gives the space of a chunk back.
+    pub(super) fn remove(&self, chunk: u64) {
+        self.by_chunk.write().unwrap_or_else(PoisonError::into_inner).remove(&chunk);
+    }
+
+    /// The place of an id; None if its chunk was removed.
+    fn get(&self, id: TransactionId) -> Result<Option<u64>, SpillError> {
+        let extent = {
+            let by_chunk = self.by_chunk.read().unwrap_or_else(PoisonError::into_inner);
+            by_chunk.get(&(id.0 / CHUNK_IDS)).cloned()
+        };
+        let Some(extent) = extent else { return Ok(None) };
+        let bytes = extent.read((id.0 % CHUNK_IDS) as usize * PLACE_BYTES, PLACE_BYTES)?;
+        Ok(bytes.first_chunk().map(|bytes| u64::from_le_bytes(*bytes)))
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.by_chunk.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+impl CommitTable {
+    /// Where the undo of an id is that was read from a row under the row's latch, or from its undo. Errors: the spill file cannot be
+    /// read.
+    pub fn undo_place(&self, id: TransactionId) -> Result<UndoPlace, SpillError> {
+        let chunk = id.0 / CHUNK_IDS;
+        loop {
+            match self.state(id) {
+                TransactionState::Active => return Ok(UndoPlace::Writer),
+                TransactionState::Committed(timestamp) if timestamp.0 != 0 => {}
+                _ => return Ok(UndoPlace::Gone),
+            }
+            if let Some(exception) = self.exceptions.get(id.0) {
+                return Ok(UndoPlace::History(exception.place));
+            }
+            let slot = self.slots.get(chunk);
+            let word = slot.places();
+            let place = match word.places(chunk) {
+                Places::Gone => return Ok(UndoPlace::Gone),
+                Places::Empty => 0,
+                Places::Memory(array) => self.entry(array, id.0).load(Ordering::Acquire),
+                Places::File => match self.spilled.get(id)? {
+                    Some(place) => place,
+                    None => continue,
+                },
+            };
+            // As for the entry: it may be another chunk's by now.
+            if slot.places() == word {
+                return Ok(UndoPlace::History(HistoryPlace(place)));
+            }
+        }
+    }
+
+    /// Under the order of ends, of a chunk that has entries.
+    pub(super) fn set_place(&self, slot: &Slot, id: TransactionId, place: HistoryPlace) {
+        let chunk = id.0 / CHUNK_IDS;
+        let array = match slot.places().places(chunk) {
+            Places::Memory(array) => array,
+            _ if place.0 == 0 => return,
+            places => {
+                assert_eq!(places, Places::Empty, "places are spilled behind the last end of a chunk");
+                let array = self.arrays.take();
+                slot.set_places(chunk, Places::Memory(array));
+                array
+            }
+        };
+        self.entry(array, id.0).store(place.0, Ordering::Release);
+    }
+
+    /// The place of an id whose chunk has its places in memory, or none.
+    pub(super) fn place_in_memory(&self, slot: &Slot, id: u64) -> HistoryPlace {
+        match slot.places().places(id / CHUNK_IDS) {
+            Places::Memory(array) => HistoryPlace(self.entry(array, id).load(Ordering::Acquire)),
+            _ => HistoryPlace(0),
+        }
+    }
+
+    /// Moves the places of a chunk to the file. No id of it, but for the exceptions, ends any more.
+    pub(super) fn spill_places(&self, chunk: u64) -> Result<(), DiskError> {
+        let slot = self.slots.get(chunk);
+        if let Places::Memory(array) = slot.places().places(chunk) {
+            self.spilled
+                .add(chunk, self.arrays.get(array).iter().map(|place| place.load(Ordering::Acquire)))?;
+            slot.set_places(chunk, Places::File);
+            self.arrays.give_back(array);
+        }
+        Ok(())
+    }
+}
