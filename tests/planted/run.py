@@ -3,6 +3,7 @@
     run.py prove [--only TEXT]    builds and tests each mistake in a copy of the tree (minutes for each)
     run.py check                  only that each line is still where it was; part of CI"""
 import argparse
+import os
 import pathlib
 import shutil
 import subprocess
@@ -39,8 +40,8 @@ def restore(mistake):
         shutil.copyfile(ROOT / file, COPY / file)
 
 
-def run(*command, timeout_seconds=None):
-    return subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=timeout_seconds)
+def run(*command, timeout_seconds=None, **environment):
+    return subprocess.run(command, cwd=COPY, capture_output=True, text=True, timeout=timeout_seconds, env=os.environ | environment)
 
 
 def over_a_server(options, *command):
@@ -55,12 +56,13 @@ def is_seen(test):
     """Whether a test fails, in the copy as it is now."""
     kind, _, rest = test.partition(" ")
     match kind:
-        case "cargo":
-            built = run("cargo", "test", "--no-run", "--quiet", *rest.split())
+        case "cargo" | "loom":
+            models = {"RUSTFLAGS": "--cfg loom", "CARGO_TARGET_DIR": "target/loom"} if kind == "loom" else {}
+            built = run("cargo", "test", "--no-run", "--quiet", *rest.split(), **models)
             if built.returncode:
                 raise SystemExit(built.stderr)
             try:
-                outcome = run("cargo", "test", "--quiet", *rest.split(), timeout_seconds=HANG_SECONDS)
+                outcome = run("cargo", "test", "--quiet", *rest.split(), timeout_seconds=HANG_SECONDS, **models)
             except subprocess.TimeoutExpired:
                 return True
             return outcome.returncode != 0 and "FAILED" in outcome.stdout

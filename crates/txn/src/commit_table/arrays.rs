@@ -59,6 +59,7 @@ impl Arrays {
     }
 
     /// One that was taken, now or before.
+    #[inline]
     pub(super) fn get(&self, id: ArrayId) -> &[AtomicU64] {
         self.place(id).get().expect("it was made when it was taken first")
     }
@@ -70,6 +71,7 @@ impl Arrays {
         (of(unused.made.into()), of(u64::from(unused.made) - unused.given_back.len() as u64))
     }
 
+    #[inline]
     fn place(&self, id: ArrayId) -> &OnceLock<Array> {
         let page = self.pages[(id.0 / PAGE_ARRAYS) as usize]
             .get_or_init(|| (0..PAGE_ARRAYS).map(|_| OnceLock::new()).collect());

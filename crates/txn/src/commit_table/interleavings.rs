@@ -118,9 +118,9 @@ fn who_ends_while_it_becomes_an_exception_has_ended() {
         };
         let reader = {
             let table = table.clone();
-            thread::spawn(move || match table.state(old) {
-                TransactionState::Committed(at) => assert_eq!(at, timestamp(old)),
-                other => assert_eq!(other, TransactionState::Active),
+            thread::spawn(move || match table.undo_place(old).unwrap() {
+                UndoPlace::History(place) => assert_eq!(place.0, old.0),
+                other => assert_eq!(other, UndoPlace::Writer),
             })
         };
         advance(&table, 60);

@@ -195,6 +195,7 @@ impl CommitTable {
     }
 
     /// The right to end transactions.
+    #[inline]
     pub fn order(&self) -> EndOrder<'_> {
         EndOrder(lock(&self.order))
     }
@@ -218,6 +219,7 @@ impl CommitTable {
     }
 
     /// Of ids from before the table that were not unfinished nothing is kept.
+    #[inline]
     fn end(&self, id: TransactionId, end: Exception) {
         let chunk = id.0 / CHUNK_IDS;
         let slot = self.slots.get(chunk);
@@ -297,6 +299,7 @@ impl CommitTable {
         }
     }
 
+    #[inline]
     fn entry(&self, array: ArrayId, id: u64) -> &AtomicU64 {
         &self.arrays.get(array)[(id % CHUNK_IDS) as usize]
     }

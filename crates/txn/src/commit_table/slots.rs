@@ -84,12 +84,14 @@ impl Word {
     }
 
     /// The kind and the array; None if it is about another chunk.
+    #[inline]
     fn of(self, chunk: u64) -> Option<(u64, ArrayId)> {
         let is_of_chunk = self.0 >> (KIND_BITS + ARRAY_BITS) == chunk / SLOTS;
         is_of_chunk.then_some((self.0 & ((1 << KIND_BITS) - 1), ArrayId((self.0 >> KIND_BITS) as u32)))
     }
 
     /// As a slot's content.
+    #[inline]
     pub(super) fn content(self, chunk: u64) -> Content {
         match self.of(chunk) {
             Some((1, array)) => Content::Detail(array),
@@ -99,6 +101,7 @@ impl Word {
     }
 
     /// As a slot's places.
+    #[inline]
     pub(super) fn places(self, chunk: u64) -> Places {
         match self.of(chunk) {
             Some((1, _)) => Places::Empty,
@@ -119,10 +122,12 @@ impl Slot {
         Slot { content: AtomicU64::new(0), places: AtomicU64::new(0), greatest: AtomicU64::new(0) }
     }
 
+    #[inline]
     pub(super) fn content(&self) -> Word {
         Word(self.content.load(Ordering::Acquire))
     }
 
+    #[inline]
     pub(super) fn places(&self) -> Word {
         Word(self.places.load(Ordering::Acquire))
     }

@@ -62,7 +62,7 @@ fn watermark_stops_at_the_first_that_someone_may_not_see() {
 
 #[test]
 fn what_a_crash_left_rolled_back_leaves_no_mark() {
-    let table = table(100, &[]);
+    let table = table(100, &[40]);
     table.set_rolled_back(TransactionId(50));
     let first = table.allocate().unwrap();
     // In the chunk of the first id, and in the slot of a later one.
