@@ -19,7 +19,7 @@ use crate::spill_file::SpillFile;
 use arrays::{ArrayId, Arrays};
 use exceptions::{Exception, Exceptions};
 use places::SpilledPlaces;
-use progress::Progress;
+use progress::{PASSED_AT_ONCE, PASSED_BY_THE_WAY, Progress};
 use slots::{CHUNK_IDS, Content, Places, Slots};
 use std::sync::{Arc, TryLockError};
 use stdx::ids::{CommitTimestamp, TransactionId};
@@ -284,17 +284,19 @@ impl CommitTable {
         }
     }
 
-    /// Moves on: forgets what no snapshot needs. Whoever gives out an id that [begins a chunk](CommitTable::begins_chunk) calls it, so
+    /// Moves on: forgets what no snapshot needs, up to 33 million ids at once. Whoever gives out an id that [begins a chunk](CommitTable::begins_chunk) calls it, so
     /// nothing grows while nobody does.
     pub fn advance(&self, snapshots: &SnapshotsInUse) {
-        self.advance_with(&mut lock(&self.progress), snapshots);
+        self.advance_with(&mut lock(&self.progress), snapshots, PASSED_AT_ONCE);
     }
 
     /// As [`CommitTable::advance`], unless somebody is about it.
     pub fn try_advance(&self, snapshots: &SnapshotsInUse) {
         match self.progress.try_lock() {
-            Ok(mut progress) => self.advance_with(&mut progress, snapshots),
-            Err(TryLockError::Poisoned(progress)) => self.advance_with(&mut progress.into_inner(), snapshots),
+            Ok(mut progress) => self.advance_with(&mut progress, snapshots, PASSED_BY_THE_WAY),
+            Err(TryLockError::Poisoned(progress)) => {
+                self.advance_with(&mut progress.into_inner(), snapshots, PASSED_BY_THE_WAY);
+            }
             Err(TryLockError::WouldBlock) => {}
         }
     }

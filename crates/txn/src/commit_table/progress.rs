@@ -25,6 +25,11 @@ const PLACES_KEPT: usize = if cfg!(loom) {
     64
 };
 
+/// Chunks that are passed at once by who only opens one: their space in the spill file is given back, and somebody waits.
+pub(super) const PASSED_BY_THE_WAY: u64 = 64;
+/// Chunks that purge passes at once: a stop may wait for it.
+pub(super) const PASSED_AT_ONCE: u64 = 2048;
+
 /// Who moves on, and how far that has come.
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -82,7 +87,7 @@ impl Progress {
 }
 
 impl CommitTable {
-    pub(super) fn advance_with(&self, progress: &mut Progress, snapshots: &SnapshotsInUse) {
+    pub(super) fn advance_with(&self, progress: &mut Progress, snapshots: &SnapshotsInUse, chunks_max: u64) {
         let next = self.next.load(Ordering::Acquire);
         let whole_chunks = next / CHUNK_IDS;
         for number in progress.next_open..whole_chunks {
@@ -100,7 +105,7 @@ impl CommitTable {
             is_open
         });
         self.exceptions.forget(snapshots.horizon());
-        self.pass(progress, snapshots.horizon(), next);
+        self.pass(progress, snapshots.horizon(), next, chunks_max);
         let least = self.exceptions.least().unwrap_or(u64::MAX);
         self.watermark.store(progress.base.min(least), Ordering::Release);
         while progress.in_memory.len() > PLACES_KEPT {
@@ -163,10 +168,10 @@ impl CommitTable {
         self.arrays.give_back(array);
     }
 
-    /// Passes what every snapshot sees.
-    fn pass(&self, progress: &mut Progress, horizon: CommitTimestamp, next: u64) {
+    /// Passes what every snapshot sees, some chunks of it.
+    fn pass(&self, progress: &mut Progress, horizon: CommitTimestamp, next: u64, chunks_max: u64) {
         let is_seen = |entry: u64| entry == ROLLED_BACK || (entry != ACTIVE && entry <= horizon.0);
-        loop {
+        for _ in 0..chunks_max {
             let chunk = progress.first_kept;
             let slot = self.slots.get(chunk);
             let end = (chunk + 1) * CHUNK_IDS;
