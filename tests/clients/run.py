@@ -174,12 +174,49 @@ def monitor(clients):
             time.sleep(0.02)
     update(two, 1)
     waiter.join()
+    one.rollback(), two.rollback()
+    # What has happened stays as it was: the table goes, and sessions that only ask for each other's names are no transactions.
+    clients.program("mysql", "-e", "drop table clients.knot")
+    ask = "select get_lock('knot {}', 30)"
+    one.cursor().execute(ask.format(1)), two.cursor().execute(ask.format(2))
+    waiter = threading.Thread(target=one.cursor().execute, args=(ask.format(2),))
+    waiter.start()
+    with clients.connect().cursor() as cursor:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and not cursor.execute(
+                "select id from information_schema.processlist where info like 'select get_lock%'"):
+            time.sleep(0.02)
+    time.sleep(0.2)
+    try:
+        two.cursor().execute(ask.format(1))
+        raise AssertionError("a cycle of names is not found")
+    except pymysql.Error as error:
+        assert error.args[0] == 3058, error
+    two.cursor().execute("select release_all_locks()")
+    waiter.join()
     status = clients.program("mysql", "-e", "show engine innodb status\\G")
     victim = "(2)" if codes == [1213] else "nobody"
     clients.expect("the monitor has the latest deadlock", status, "LATEST DETECTED DEADLOCK", "(1) TRANSACTION:", "where id = 2",
                    "(2) TRANSACTION:", "where id = 1", "RECORD LOCKS", "of table `clients`.`knot`", f"WE ROLL BACK TRANSACTION {victim}")
     one.close(), two.close()
-    clients.program("mysql", "-e", "drop table clients.knot")
+
+
+def secrets(clients):
+    """Nobody sees the password in a statement that waits."""
+    backup, other = clients.connect(), clients.connect()
+    backup.cursor().execute("lock instance for backup")
+    waiter = threading.Thread(target=other.cursor().execute, args=("create user clients_secret identified by 'S3cret'",))
+    waiter.start()
+    deadline, seen = time.monotonic() + 30, ""
+    while time.monotonic() < deadline and "create user" not in seen:
+        listed = clients.program("mysql", "-e", "show full processlist")
+        seen = listed.stdout.decode()
+    clients.expect("the process list hides a password", listed, "identified by <secret>")
+    assert "S3cret" not in seen
+    backup.cursor().execute("unlock instance")
+    waiter.join()
+    clients.program("mysql", "-e", "drop user clients_secret")
+    backup.close(), other.close()
 
 
 def main():
@@ -193,6 +230,7 @@ def main():
     mysql_client(clients)
     local_infile(clients)
     monitor(clients)
+    secrets(clients)
     dump_and_restore(clients, options.target, options.reference)
     mysqlslap(clients)
     sysbench(clients)

@@ -1,6 +1,7 @@
 //! The deadlock that was found last, for SHOW ENGINE INNODB STATUS. Main type: [`Deadlock`].
 
 use crate::instance::Instance;
+use crate::lock_place::lock_text;
 use engine::{CycleMember, WaitRequest};
 use std::sync::Arc;
 
@@ -31,8 +32,10 @@ pub struct DeadlockMember {
     pub statement: Vec<u8>,
     /// Since its transaction began.
     pub active_seconds: u64,
-    /// What it waits for.
-    pub request: Option<WaitRequest>,
+    /// The id of its transaction; 0 of one that has not written, or has ended.
+    pub transaction: u64,
+    /// What it waits for, in words of that moment: tables may be altered or gone when they are read.
+    pub request: String,
 }
 
 impl Instance {
@@ -46,8 +49,11 @@ impl Instance {
         }));
     }
 
-    /// Called while all of them wait still.
+    /// Called while all of them wait still. Cycles without a row lock end with another error and no rollback.
     fn note_deadlock(&self, members: &[CycleMember], victim: usize) {
+        if !members.iter().any(|member| matches!(member.request, Some(WaitRequest::Row(_)))) {
+            return;
+        }
         let mut noted: Vec<DeadlockMember> = members.iter().map(|member| self.member(member)).collect();
         // The first is the one that closed the cycle.
         noted.rotate_left(1);
@@ -57,7 +63,16 @@ impl Instance {
     }
 
     fn member(&self, member: &CycleMember) -> DeadlockMember {
-        let mut noted = DeadlockMember { request: member.request.clone(), ..DeadlockMember::default() };
+        let request = match &member.request {
+            Some(WaitRequest::Row(lock)) => lock_text(self.engine(), lock),
+            Some(WaitRequest::Name(name)) => format!("{name} waiting\n"),
+            None => String::new(),
+        };
+        let transaction = match &member.request {
+            Some(WaitRequest::Row(lock)) => lock.transaction,
+            _ => member.session_id.map_or(0, |id| self.writer_of(id)),
+        };
+        let mut noted = DeadlockMember { request, transaction, ..DeadlockMember::default() };
         let session = member.session_id.and_then(|id| self.registry().get(id as u32));
         let Some(session) = session else { return noted };
         noted.session_id = u64::from(session.id);
@@ -71,6 +86,12 @@ impl Instance {
         let shown = description.statement.len().min(STATEMENT_BYTES_MAX);
         noted.statement = description.statement[..shown].to_vec();
         noted
+    }
+
+    /// The transaction of a session, if it has written.
+    fn writer_of(&self, session_id: u64) -> u64 {
+        let writers = self.engine().status().writers.into_iter();
+        writers.filter(|writer| writer.session_id == session_id).map(|writer| writer.id.0).next().unwrap_or(0)
     }
 
     /// The deadlock that was found last.

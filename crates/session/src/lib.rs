@@ -22,6 +22,7 @@ mod planning;
 mod prepared;
 mod prepared_parameters;
 mod prepared_under;
+mod secrets;
 mod session;
 mod session_view;
 mod set;

@@ -221,7 +221,9 @@ impl Session {
     /// SERVER_STATUS_* of the next answer.
     pub fn server_status(&self) -> u16 {
         let flag = |on: bool, bit: u16| if on { bit } else { 0 };
-        flag(self.transaction_is_open(), server_status::IN_TRANS)
+        let is_open = self.transaction_is_open();
+        flag(is_open, server_status::IN_TRANS)
+            | flag(is_open && self.transaction_is_read_only(), server_status::IN_TRANS_READONLY)
             | flag(self.settings().autocommit, server_status::AUTOCOMMIT)
             | flag(self.more_results, server_status::MORE_RESULTS_EXISTS)
             | flag(self.settings().parse.no_backslash_escapes, server_status::NO_BACKSLASH_ESCAPES)
@@ -291,6 +293,9 @@ impl Session {
     ) -> SqlResult<()> {
         if !self.transaction.xa.uses_tables() {
             crate::xa::refuse_tables(self, statement)?;
+        }
+        if crate::secrets::may_have_secrets(statement) {
+            self.note_text(&crate::secrets::without_secrets(text));
         }
         match statement {
             Statement::Query(_)

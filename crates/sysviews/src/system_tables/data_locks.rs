@@ -8,67 +8,15 @@ use super::row::RowBuilder;
 use crate::result::{optional_text, text};
 use dictionary::TableDefinition;
 use engine::locks::{Hold, LockInfo, LockKey, LockMode, RangeInfo, Span, Strength};
-use engine::{Index, Table};
-use instance::Instance;
+use instance::LockPlace;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
-use values::convert::quoted_text;
-use values::{ColumnType, Value};
+use values::Value;
 
 /// MySQL shows transactions that have not written under numbers from here on.
 pub(super) const READERS_FROM: u64 = 1 << 48;
 
 /// Rows of one range that are shown: the view is kept in memory.
 const ROWS_OF_RANGE_MAX: usize = 10_000;
-
-/// What a lock is on.
-struct Place {
-    table: Arc<Table>,
-    index: usize,
-}
-
-impl Place {
-    fn index(&self) -> &Index {
-        &self.table.indexes()[self.index]
-    }
-
-    fn index_name(&self) -> String {
-        let definition = self.index().definition(&self.table);
-        definition.map_or_else(|| "GEN_CLUST_INDEX".to_owned(), |definition| definition.name.clone())
-    }
-
-    /// The values of a key, its own and those of the primary key; None if it does not hold them. A collation's weights are no text.
-    fn values(&self, key: &[u8]) -> Option<String> {
-        if key.is_empty() {
-            return Some("supremum pseudo-record".to_owned());
-        }
-        let own = self.index();
-        let mut shown = self.shown(own, key)?;
-        if self.index != 0 {
-            let at = own.key_layout().prefix_bytes(key, own.key_columns().len()).ok()?;
-            shown.extend(self.shown(&self.table.indexes()[0], key.get(at..)?)?);
-        }
-        Some(shown.join(", "))
-    }
-
-    fn shown(&self, index: &Index, key: &[u8]) -> Option<Vec<String>> {
-        if index.key_columns().is_empty() {
-            return Some(vec![key.iter().fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}"))]);
-        }
-        let columns = &self.table.definition().columns;
-        let values = index.key_layout().decode(key).ok()?;
-        let parts = values.into_iter().zip(index.key_columns());
-        parts.map(|(value, column)| Some(shown_value(&value?, &columns[*column].column_type))).collect()
-    }
-}
-
-fn shown_value(value: &Value, column_type: &ColumnType) -> String {
-    let shown = quoted_text(value.as_ref(), column_type);
-    match value {
-        Value::Bytes(_) => format!("'{}'", shown.replace('\'', "''")),
-        _ => shown,
-    }
-}
 
 /// A number for a lock that no other has at the time.
 pub(super) fn lock_id(lock: &LockInfo) -> String {
@@ -101,33 +49,6 @@ fn transaction_id(lock: &LockInfo) -> Value {
     Value::UInt(if lock.transaction == 0 { READERS_FROM + lock.owner } else { lock.transaction })
 }
 
-/// A request as SHOW ENGINE INNODB STATUS words it.
-pub(crate) fn lock_text(instance: &Instance, lock: &LockInfo) -> String {
-    let found = instance.engine().lock_views().index_of(&lock.key);
-    let state = if lock.granted { "" } else { " waiting" };
-    let Some((table, index)) = found else {
-        return format!("TABLE LOCK trx id {} lock mode AUTO-INC{state}\n", lock.transaction);
-    };
-    let place = Place { table, index };
-    let name = &place.table.definition().name;
-    let strength = if lock.mode.strength == Strength::Exclusive { "X" } else { "S" };
-    let span = match lock.mode.span {
-        Span::Record => " locks rec but not gap",
-        Span::Gap => " locks gap before rec",
-        Span::NextKey => "",
-        Span::InsertIntention => " locks gap before rec insert intention",
-    };
-    let values =
-        place.values(&lock.key.key).map_or_else(String::new, |values| format!("Record lock, {values}\n"));
-    format!(
-        "RECORD LOCKS index {} of table `{}`.`{}` trx id {} lock_mode {strength}{span}{state}\n{values}",
-        place.index_name(),
-        name.schema,
-        name.table,
-        lock.transaction,
-    )
-}
-
 impl SystemTables<'_> {
     pub(super) fn data_locks(&self, view: &TableDefinition) -> ViewRows {
         let engine = self.instance.engine();
@@ -137,9 +58,8 @@ impl SystemTables<'_> {
     }
 
     fn data_lock(&self, view: &TableDefinition, lock: &LockInfo) -> Vec<Value> {
-        let found = self.instance.engine().lock_views().index_of(&lock.key);
-        let place = found.map(|(table, index)| Place { table, index });
-        let name = place.as_ref().map(|place| &place.table.definition().name);
+        let place = LockPlace::of(self.instance.engine(), &lock.key);
+        let name = place.as_ref().map(LockPlace::table_name);
         let row = RowBuilder::new(view)
             .set("ENGINE", text("INNODB"))
             .set("ENGINE_LOCK_ID", text(lock_id(lock)))

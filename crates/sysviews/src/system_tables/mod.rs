@@ -18,7 +18,6 @@ mod tables;
 
 pub(crate) use accounts::privilege_rows;
 pub use columns::default_text;
-pub(crate) use data_locks::lock_text;
 pub use definitions::{definition, names};
 pub(crate) use reference::PLUGINS;
 pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
