@@ -54,7 +54,8 @@ fn push_session_change(out: &mut Vec<u8>, change: &SessionChange) {
             1
         }
         SessionChange::State => {
-            push_length_encoded_bytes(&mut data, b"1");
+            // A flag, without a length of its own.
+            data.push(b'1');
             2
         }
         SessionChange::TransactionCharacteristics(text) => {
@@ -180,6 +181,10 @@ mod tests {
         out.clear();
         push_ok(&mut out, OK, &end, client::SESSION_TRACK);
         assert_eq!(out, b"\0\x01\0\x02\x40\0\0\0\x07\x01\x05\x04shop");
+        out.clear();
+        let end = StatementEnd { session_changes: vec![SessionChange::State], ..end };
+        push_ok(&mut out, OK, &end, client::SESSION_TRACK);
+        assert_eq!(out, b"\0\x01\0\x02\x40\0\0\0\x03\x02\x011", "as MySQL sends it");
     }
 
     #[test]
