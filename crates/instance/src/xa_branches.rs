@@ -74,10 +74,11 @@ pub struct LeftBranch {
 }
 
 impl XaBranches {
-    /// A session begins a branch; false if there is one of that name.
+    /// A session begins a branch; false if there is one of that name, whatever its format.
     pub fn begin(&self, xid: &Xid) -> bool {
         let mut by_xid = lock(&self.by_xid);
-        let is_new = !by_xid.contains_key(xid);
+        let of_format = |format| Xid { format, ..xid.clone() };
+        let is_new = by_xid.range(of_format(0)..=of_format(u64::MAX)).next().is_none();
         if is_new {
             by_xid.insert(xid.clone(), Branch::Running);
         }
@@ -152,7 +153,7 @@ impl XaBranches {
         left.filter_map(|left| Some((left.transaction.as_ref()?.id()?, left.began_microseconds))).collect()
     }
 
-    /// The prepared ones, by format and name.
+    /// The prepared ones, by name.
     pub fn prepared(&self) -> Vec<Xid> {
         let by_xid = lock(&self.by_xid);
         let prepared = by_xid.iter().filter(|(_, branch)| matches!(branch, Branch::Prepared { .. }));

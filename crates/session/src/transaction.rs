@@ -4,12 +4,18 @@ use crate::session::Session;
 use crate::xa::XaState;
 use catalog::Intent;
 use engine::{EngineResult, Isolation, Mark, Table, Transaction, TransactionOptions};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::{IsolationLevel, TransactionEnd, TransactionStart};
 use std::sync::Arc;
 use stdx::ids::Lsn;
 use variables::id;
 use wire::result::ResultSink;
+
+/// What MySQL says where a snapshot that is asked for would be of no use, and the number of the handler's error that it says it with.
+const NOT_CONSISTENT: (u16, &str) = (
+    138,
+    "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with REPEATABLE READ isolation level.",
+);
 
 /// Where a session is between BEGIN and COMMIT.
 #[derive(Default)]
@@ -155,7 +161,11 @@ impl Session {
                 (Some(transaction), Isolation::RepeatableRead | Isolation::Serializable) => {
                     transaction.take_snapshot().map_err(|error| error.into_sql(""))?;
                 }
-                _ => self.diagnostics.warning(sql_error!(ER_WARN_ENGINE_TRANSACTION_ROLLBACK, "InnoDB")),
+                _ => self.diagnostics.warning(SqlError::new(
+                    NOT_CONSISTENT.0,
+                    "HY000",
+                    NOT_CONSISTENT.1.to_owned(),
+                )),
             }
         }
         self.send_ok(sink)
@@ -203,6 +213,8 @@ impl Session {
             self.rollback_open()
         }
         if chain {
+            // As BEGIN does.
+            self.unlock_tables();
             self.transaction.explicit = true;
             self.transaction.options = characteristics;
         }
@@ -398,6 +410,16 @@ impl Session {
         let found =
             self.transaction.savepoints.iter().position(|(other, _)| other.eq_ignore_ascii_case(name));
         found.ok_or_else(|| sql_error!(ER_SP_DOES_NOT_EXIST, "SAVEPOINT", name))
+    }
+
+    /// Whether the open transaction may only read.
+    pub(crate) fn transaction_is_read_only(&self) -> bool {
+        self.transaction.options.read_only
+    }
+
+    /// Whether there is a savepoint of that name.
+    pub(crate) fn has_savepoint(&self, name: &str) -> bool {
+        self.transaction.savepoints.iter().any(|(other, _)| other.eq_ignore_ascii_case(name))
     }
 
     /// ROLLBACK TO SAVEPOINT: later savepoints are forgotten. Error 1305.

@@ -133,6 +133,7 @@ pub(crate) fn refuse_tables(session: &mut Session, statement: &Statement) -> Sql
         },
         Statement::Describe { table, .. } => is_seen(session, table),
         Statement::Savepoint(_) => !matches!(session.transaction.xa, XaState::RollbackOnly { .. }),
+        Statement::RollbackTo(name) | Statement::ReleaseSavepoint(name) => session.has_savepoint(name),
         _ => {
             let tables = names_used(statement).tables;
             let (instance, schema) = (&session.instance, session.schema.as_deref());
@@ -241,14 +242,14 @@ fn prepare(session: &mut Session, xid: &Xid) -> SqlResult<()> {
 fn leave(session: &mut Session, xid: &Xid) -> SqlResult<LeftBranch> {
     let owner = session.instance.branches().new_owner();
     if !session.transaction.current.as_deref().is_some_and(engine::Transaction::has_written) {
+        // Before the transaction ends, which gives them back.
+        let locks = leave_names(session, &owner);
         session.transaction.xa = XaState::NonExisting;
-        session.commit_open()?;
-        return Ok(LeftBranch {
-            transaction: None,
-            locks: leave_names(session, &owner),
-            owner,
-            began_microseconds: None,
-        });
+        if let Err(error) = session.commit_open() {
+            locks.release(session.instance.metadata_locks());
+            return Err(error);
+        }
+        return Ok(LeftBranch { transaction: None, locks, owner, began_microseconds: None });
     }
     if session.instance.is_read_only() {
         session.refuse_read_only_server()?;

@@ -241,11 +241,11 @@ pub enum Xa {
 /// The name of a branch of an XA transaction, in the order of XA RECOVER.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Xid {
-    /// 1 where the text gives none; at most 2^63 - 1.
-    pub format: u64,
     /// At most 64 bytes, as the next.
     pub global: Vec<u8>,
     pub branch: Vec<u8>,
+    /// 1 where the text gives none; at most 2^63 - 1.
+    pub format: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
