@@ -70,7 +70,11 @@ impl CommitTable {
             let slot = self.slots.get(chunk);
             let word = slot.places();
             let place = match word.places(chunk) {
-                Places::Gone => return Ok(UndoPlace::Gone),
+                Places::Gone => {
+                    // Since the look at the exceptions it may have become one, and its chunk may have been passed.
+                    let exception = self.exceptions.get(id.0);
+                    return Ok(exception.map_or(UndoPlace::Gone, |one| UndoPlace::History(one.place)));
+                }
                 Places::Empty => 0,
                 Places::Memory(array) => self.entry(array, id.0).load(Ordering::Acquire),
                 Places::File => match self.spilled.get(id)? {
