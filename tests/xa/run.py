@@ -142,6 +142,35 @@ def check_privilege(server):
     plain.close()
 
 
+def check_waits(server):
+    """While somebody who decides waits for the global read lock, others wait for the outcome no longer than they may, and its holder not at
+    all."""
+    holder, decider, other = (connect(server) for _ in range(3))
+    with holder.cursor() as cursor:
+        cursor.execute("XA START 'd'")
+        cursor.execute("INSERT INTO counters VALUES (-1, 0)")
+        cursor.execute("XA END 'd'")
+        cursor.execute("XA PREPARE 'd'")
+        cursor.execute("FLUSH TABLES WITH READ LOCK")
+    decider.cursor().execute("SET lock_wait_timeout = 60")
+    thread = threading.Thread(target=decider.cursor().execute, args=("XA ROLLBACK 'd'",))
+    thread.start()
+    time.sleep(0.3)
+    started = time.monotonic()
+    for connection, code in ((other, 1205), (holder, 1213)):
+        try:
+            connection.cursor().execute("XA COMMIT 'd'")
+            raise AssertionError("two have decided")
+        except pymysql.Error as error:
+            assert error.args[0] == code, error
+    assert time.monotonic() - started < 5, "they have waited too long"
+    holder.cursor().execute("UNLOCK TABLES")
+    thread.join()
+    assert not rows(server, "XA RECOVER")
+    for connection in (holder, decider, other):
+        connection.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
@@ -160,6 +189,7 @@ def main():
         cursor.execute("CREATE TABLE x.counters (id INT PRIMARY KEY, n INT)")
         cursor.execute("INSERT INTO x.counters VALUES " + ", ".join(f"({id}, 0)" for id in range(COUNTERS)))
     check_privilege(server)
+    check_waits(server)
     known, counts = [], {"prepared": 0, "decided": 0}
     for number in range(options.rounds):
         clients = [Client(server, each, known, dice) for each in range(SESSIONS)]

@@ -11,6 +11,7 @@ use parser::ast::Xid;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::Duration;
 use stdx::ids::TransactionId;
 use stdx::sync::lock;
 use txn::Wake;
@@ -111,8 +112,14 @@ impl XaBranches {
     }
 
     /// Takes a prepared branch, to decide: `by_session` by its own session. While somebody else decides, waits for the outcome, which may
-    /// be that the branch stays. It is known until [`XaBranches::end`]. Errors: 1397 if there is none that the caller may have, 1317.
-    pub fn take(self: &Arc<Self>, xid: &Xid, by_session: bool, kill: &KillFlag) -> SqlResult<LeftBranch> {
+    /// be that the branch stays. It is known until [`XaBranches::end`]. Errors: 1397 if there is none that the caller may have, 1205, 1317.
+    pub fn take(
+        self: &Arc<Self>,
+        xid: &Xid,
+        by_session: bool,
+        kill: &KillFlag,
+        timeout: Duration,
+    ) -> SqlResult<LeftBranch> {
         let is_under_decision = |by_xid: &mut BTreeMap<Xid, Branch>| {
             let found = by_xid.get(xid);
             matches!(found, Some(Branch::Prepared { is_attached, branch: None }) if *is_attached == by_session)
@@ -123,11 +130,17 @@ impl XaBranches {
             kill.set_sleeper(Some(waker));
             by_xid = env::blocking::region(|| {
                 let waits = |by_xid: &mut _| is_under_decision(by_xid) && !kill.is_raised();
-                self.decided.wait_while(by_xid, waits).unwrap_or_else(PoisonError::into_inner)
+                let waited = self.decided.wait_timeout_while(by_xid, timeout, waits);
+                waited.unwrap_or_else(PoisonError::into_inner).0
             });
             kill.set_sleeper(None);
             if is_under_decision(&mut by_xid) {
-                return Err(sql_error!(ER_QUERY_INTERRUPTED));
+                let is_killed = kill.is_raised();
+                return Err(if is_killed {
+                    sql_error!(ER_QUERY_INTERRUPTED)
+                } else {
+                    sql_error!(ER_LOCK_WAIT_TIMEOUT)
+                });
             }
         }
         let taken = match by_xid.get_mut(xid) {
@@ -217,7 +230,7 @@ impl Instance {
 mod tests {
     use super::*;
     use catalog::MetadataLocks;
-    use errors::code::{ER_QUERY_INTERRUPTED, ER_XAER_NOTA};
+    use errors::code::{ER_LOCK_WAIT_TIMEOUT, ER_QUERY_INTERRUPTED, ER_XAER_NOTA};
 
     fn left(branches: &XaBranches) -> LeftBranch {
         let locks = MetadataLocks::new(Arc::new(env::RealClock), Arc::default());
@@ -231,7 +244,7 @@ mod tests {
         let branches = Arc::<XaBranches>::default();
         let xid = Xid { format: 1, global: b"a".to_vec(), branch: Vec::new() };
         let kill = KillFlag::default();
-        let take = || branches.take(&xid, false, &kill);
+        let take = || branches.take(&xid, false, &kill, Duration::from_secs(600));
         branches.leave(&xid, left(&branches), false);
         let first = take().unwrap();
         std::thread::scope(|scope| {
@@ -244,6 +257,8 @@ mod tests {
         });
         branches.leave(&xid, left(&branches), false);
         let _first = take().unwrap();
+        let in_vain = branches.take(&xid, false, &kill, Duration::from_millis(1));
+        assert!(in_vain.is_err_and(|error| error.is(&ER_LOCK_WAIT_TIMEOUT)));
         std::thread::scope(|scope| {
             let second = scope.spawn(take);
             kill.kill();

@@ -8,6 +8,7 @@ use catalog::Intent;
 use errors::{SqlError, SqlResult, sql_error};
 use instance::{BranchOwner, LeftBranch, engine_name, lock_owner, names_used, table_name};
 use parser::ast::{ObjectName, Show, Statement, Xa, Xid};
+use std::time::Duration;
 use sysviews::result::{column, computed, not_null, sized_column};
 use values::{ColumnType, TypeKind, Value};
 use variables::id;
@@ -270,7 +271,7 @@ fn leave_names(session: &mut Session, heir: &BranchOwner) -> catalog::LeftLocks 
 }
 
 /// Errors: 1397 for a branch that is not prepared, or not by this session alone, 1399, 1402, 1614; 1205, 1317 where the global read
-/// lock keeps it waiting, 1290.
+/// lock, or somebody else who decides, keeps it waiting, 1213 where that one waits for this session's global read lock, 1290.
 fn commit(session: &mut Session, xid: &Xid, one_phase: bool) -> SqlResult<()> {
     match session.transaction.xa.clone() {
         XaState::NonExisting => decide(session, xid, false, true),
@@ -322,7 +323,14 @@ fn decide(session: &mut Session, xid: &Xid, is_own: bool, commits: bool) -> SqlR
     if !is_own && session.transaction_is_open() {
         return Err(session.transaction.xa.refusal());
     }
-    let mut branch = session.instance.branches().take(xid, is_own, &session.shared.kill)?;
+    // Whoever decides now waits for the global read lock: its holder must not wait in turn.
+    let holds_global = session.locks.explicit.global;
+    let timeout = if holds_global { Duration::ZERO } else { session.settings().metadata_lock_timeout };
+    let taken = session.instance.branches().take(xid, is_own, &session.shared.kill, timeout);
+    let mut branch = taken.map_err(|error| match error.is(&errors::code::ER_LOCK_WAIT_TIMEOUT) {
+        true if holds_global => sql_error!(ER_LOCK_DEADLOCK),
+        _ => error,
+    })?;
     let mut stays = true;
     let outcome = session.with_intent(Intent::Commit, |session| {
         end_left(session, &mut branch, commits).inspect_err(|_| stays = branch.transaction.is_some())
