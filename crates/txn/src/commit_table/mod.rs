@@ -255,7 +255,8 @@ impl CommitTable {
                 Content::Detail(array) if id.0 >= self.first => {
                     self.entry(array, id.0).load(Ordering::Acquire)
                 }
-                Content::Summary => match self.exceptions.get(id.0) {
+                // The first chunk has ids from before the table too, which all have committed.
+                Content::Summary if id.0 >= self.first => match self.exceptions.get(id.0) {
                     Some(exception) => exception.entry,
                     None => slot.greatest(),
                 },

@@ -34,7 +34,12 @@ impl SpilledPlaces {
 
     /// Gives the space of a chunk back.
     pub(super) fn remove(&self, chunk: u64) {
-        self.by_chunk.write().unwrap_or_else(PoisonError::into_inner).remove(&chunk);
+        let gone = {
+            let mut by_chunk = self.by_chunk.write().unwrap_or_else(PoisonError::into_inner);
+            by_chunk.remove(&chunk)
+        };
+        // Without the lock: the disk is given it back.
+        drop(gone);
     }
 
     /// The place of an id; None if its chunk was removed.

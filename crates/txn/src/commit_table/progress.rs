@@ -25,7 +25,8 @@ const PLACES_KEPT: usize = if cfg!(loom) {
     64
 };
 
-/// Chunks that are passed at once by who only opens one: their space in the spill file is given back, and somebody waits.
+/// Chunks that are passed at once by who only opens one: their space in the spill file is given back, and somebody waits. So many are
+/// written there at once, too.
 pub(super) const PASSED_BY_THE_WAY: u64 = 64;
 /// Chunks that purge passes at once: a stop may wait for it.
 pub(super) const PASSED_AT_ONCE: u64 = 2048;
@@ -108,7 +109,9 @@ impl CommitTable {
         self.pass(progress, snapshots.horizon(), next, chunks_max);
         let least = self.exceptions.least().unwrap_or(u64::MAX);
         self.watermark.store(progress.base.min(least), Ordering::Release);
-        while progress.in_memory.len() > PLACES_KEPT {
+        for _ in
+            0..PASSED_BY_THE_WAY.min((progress.in_memory.len() as u64).saturating_sub(PLACES_KEPT as u64))
+        {
             // What cannot be written stays; the file counts it.
             if self.spill_places(progress.in_memory[0]).is_err() {
                 break;

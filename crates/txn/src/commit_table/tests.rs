@@ -71,6 +71,31 @@ fn what_a_crash_left_rolled_back_leaves_no_mark() {
     assert_eq!([50, 99].map(|id| table.state(TransactionId(id))), [FROM_LONG_AGO; 2]);
 }
 
+/// One that is unfinished keeps the watermark from them.
+#[test]
+fn ids_from_before_the_table_have_committed_whatever_becomes_of_their_chunk() {
+    let table = table(100, &[40, 99]);
+    let registry = Arc::new(SnapshotRegistry::new());
+    let mut old = Snapshot::new(registry.clone());
+    old.take(|| CommitTimestamp(5)).unwrap();
+    for timestamp in 10..22 {
+        let id = table.allocate().unwrap();
+        commit(&table, id, timestamp, 1);
+    }
+    let check = |committed: CommitTimestamp| {
+        for id in (90..99).map(TransactionId) {
+            assert!(table.is_visible(id, committed), "{id}");
+            assert_eq!(place(&table, id), UndoPlace::Gone);
+        }
+        assert!(!table.is_visible(TransactionId(100), committed));
+        assert_eq!(table.state(TransactionId(99)), TransactionState::Active);
+    };
+    check(CommitTimestamp(5));
+    table.advance(&registry.in_use(CommitTimestamp(30)));
+    assert_eq!(table.slots.get(6).content().content(6), Content::Summary);
+    check(CommitTimestamp(5));
+}
+
 #[test]
 fn what_a_crash_left_prepared_commits_like_others() {
     let table = table(100, &[50]);
