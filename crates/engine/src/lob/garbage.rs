@@ -50,13 +50,6 @@ impl GarbageNotes {
         Ok(())
     }
 
-    /// Whether a note is there still.
-    fn has(&self, pool: &BufferPool, key: &[u8]) -> EngineResult<bool> {
-        let range =
-            CursorRange { lower: Bound::Included(key.to_vec()), upper: Bound::Included(key.to_vec()) };
-        Ok(!self.tree.keys(pool, range, Direction::Forward, 1)?.is_empty())
-    }
-
     /// Takes notes back.
     pub(crate) fn remove(
         &self,
@@ -124,7 +117,8 @@ impl LongValues {
                 let (writer, index, reference) = parse(key).ok_or_else(corrupt)?;
                 // The notes of a transaction that is still being rolled back go with its changes, before it has ended. So it is asked about
                 // first: who has ended since the keys were read has no note any more.
-                let is_over = commits.is_visible(writer, horizon) && self.garbage.has(&self.pool, key)?;
+                let is_over =
+                    commits.is_visible(writer, horizon) && tree.get(&self.pool, key, |_| ())?.is_some();
                 let table = self.tables.open_index(index)?.and_then(|open| open.table);
                 self.shared.check_running()?;
                 self.pool.check_writable()?;

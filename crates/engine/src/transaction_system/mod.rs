@@ -105,10 +105,7 @@ impl TransactionSystem {
     /// Gives an id to a transaction. Before ids run into the stored limit, the limit is raised in the log.
     pub(crate) fn allocate_id(&self) -> EngineResult<TransactionId> {
         self.shared.check_running()?;
-        let id = self
-            .commits
-            .allocate()
-            .ok_or(EngineError::OutOfResources("a snapshot is older than 68,000,000,000 transactions"))?;
+        let id = self.commits.allocate().ok_or(EngineError::OutOfResources("a snapshot is too old"))?;
         if CommitTable::begins_chunk(id) {
             // Not later than memory grows by a chunk, however long a round of purge takes.
             self.commits.try_advance(&self.snapshots.in_use(self.visible()));
