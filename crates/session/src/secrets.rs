@@ -3,6 +3,7 @@
 use parser::ast::{SetItem, Statement};
 
 /// Whether a statement may have a password in its text.
+#[inline]
 pub(crate) fn may_have_secrets(statement: &Statement) -> bool {
     match statement {
         Statement::CreateUser(_) | Statement::AlterUser(_) => true,

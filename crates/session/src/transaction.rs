@@ -413,6 +413,7 @@ impl Session {
     }
 
     /// Whether the open transaction may only read.
+    #[inline]
     pub(crate) fn transaction_is_read_only(&self) -> bool {
         self.transaction.options.read_only
     }
