@@ -25,13 +25,13 @@ pub use ::dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementR
 pub use ddl::ConvertRow;
 pub use engine::{Engine, EngineStatus, LockHolder, LockViews, WriterStatus};
 pub use engine_error::{DuplicateKey, EngineError, EngineResult, FailedRename};
+pub use engine_types::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use entry::entry_text;
 pub use lob::LobReference;
 pub use read::{
     Direction, KEY_BYTES_MAX, KeyRange, ReadMode, Reader, RowBatch, Scan, ScanOptions, WaitPolicy,
 };
 pub use redo::FlushWaiter;
-pub use scan_types::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
 pub use statistics::TableStatistics;
 pub use tables::{AutoIncrement, Dictionary, Distribution, Index, Table};
 pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};

@@ -3,8 +3,8 @@
 
 use buffer::BufferPool;
 use engine_error::{EngineError, EngineResult};
+use engine_types::{EngineOptions, FlushLevel, ForceRecovery};
 use env::Environment;
-use scan_types::{EngineOptions, FlushLevel, ForceRecovery};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -7,7 +7,7 @@ use crate::tables::{AutoIncrement, Table};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition, TableName};
 use dictionary_store::{DdlTurn, TableRecord, need_short_new_name};
 use engine_error::{EngineError, EngineResult};
-use scan_types::TransactionOptions;
+use engine_types::TransactionOptions;
 use std::sync::Arc;
 use stdx::ids::IndexId;
 use txn::KillFlag;

@@ -17,7 +17,7 @@ use dictionary_store::{
     Change, DdlTurn, DictionaryStore, TableRecord, encoded, is_too_long, need_short_name, need_short_new_name,
 };
 use engine_error::{EngineError, EngineResult};
-use scan_types::TransactionOptions;
+use engine_types::TransactionOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::Ordering;

@@ -3,8 +3,8 @@
 
 use buffer::{BufferPool, Forced, PAGE_BYTES, PoolOptions, StorageError};
 use engine_error::{EngineError, EngineResult};
+use engine_types::{EngineOptions, ForceRecovery};
 use env::Environment;
-use scan_types::{EngineOptions, ForceRecovery};
 use std::sync::Arc;
 use stdx::ids::TransactionId;
 use txn::SpillFile;

@@ -21,7 +21,7 @@ use crate::inner::EngineInner;
 use crate::read::{Reader, View};
 use crate::tables::Index;
 use engine_error::{EngineError, EngineResult};
-use scan_types::{Isolation, TransactionOptions};
+use engine_types::{Isolation, TransactionOptions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;

@@ -4,7 +4,7 @@
 use super::Transaction;
 use crate::inner::EngineInner;
 use dictionary::TableName;
-use scan_types::TransactionOptions;
+use engine_types::TransactionOptions;
 use std::sync::Arc;
 use undo::Writer;
 

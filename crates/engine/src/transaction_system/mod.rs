@@ -9,7 +9,7 @@ pub(crate) use unique::UNIQUE_STRIPES;
 use crate::shared::Shared;
 use crate::tables::Tables;
 use engine_error::{EngineError, EngineResult};
-use scan_types::FlushLevel;
+use engine_types::FlushLevel;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
