@@ -47,6 +47,14 @@ class Clients:
         self.passed += 1
         return True
 
+    def wait_for(self, query):
+        """Until the query finds a row."""
+        with self.connect().cursor() as cursor:
+            deadline = time.monotonic() + 30
+            while not cursor.execute(query):
+                assert time.monotonic() < deadline, query
+                time.sleep(0.02)
+
     def connect(self, schema=None):
         return pymysql.connect(host=self.host, port=int(self.port), user="root", database=schema, autocommit=True)
 
@@ -167,11 +175,7 @@ def monitor(clients):
         update(connection, row)
     waiter = threading.Thread(target=update, args=(one, 2))
     waiter.start()
-    with clients.connect().cursor() as cursor:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and not cursor.execute(
-                "select trx_id from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"):
-            time.sleep(0.02)
+    clients.wait_for("select trx_id from information_schema.innodb_trx where trx_state = 'LOCK WAIT'")
     update(two, 1)
     waiter.join()
     one.rollback(), two.rollback()
@@ -181,11 +185,7 @@ def monitor(clients):
     one.cursor().execute(ask.format(1)), two.cursor().execute(ask.format(2))
     waiter = threading.Thread(target=one.cursor().execute, args=(ask.format(2),))
     waiter.start()
-    with clients.connect().cursor() as cursor:
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and not cursor.execute(
-                "select id from information_schema.processlist where info like 'select get_lock%'"):
-            time.sleep(0.02)
+    clients.wait_for("select id from information_schema.processlist where info like 'select get_lock%'")
     time.sleep(0.2)
     try:
         two.cursor().execute(ask.format(1))
@@ -207,12 +207,10 @@ def secrets(clients):
     backup.cursor().execute("lock instance for backup")
     waiter = threading.Thread(target=other.cursor().execute, args=("create user clients_secret identified by 'S3cret'",))
     waiter.start()
-    deadline, seen = time.monotonic() + 30, ""
-    while time.monotonic() < deadline and "create user" not in seen:
-        listed = clients.program("mysql", "-e", "show full processlist")
-        seen = listed.stdout.decode()
+    clients.wait_for("select id from information_schema.processlist where info like 'create user%'")
+    listed = clients.program("mysql", "-e", "show full processlist")
     clients.expect("the process list hides a password", listed, "identified by <secret>")
-    assert "S3cret" not in seen
+    assert b"S3cret" not in listed.stdout
     backup.cursor().execute("unlock instance")
     waiter.join()
     clients.program("mysql", "-e", "drop user clients_secret")

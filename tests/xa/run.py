@@ -171,6 +171,21 @@ def check_waits(server):
         connection.close()
 
 
+def check_undone(server):
+    """A branch that has taken back all that it wrote was acknowledged as prepared, so a start knows it."""
+    connection = connect(server)
+    with connection.cursor() as cursor:
+        for statement in ("XA START 'undone'", "SELECT * FROM counters", "SAVEPOINT one", "INSERT INTO counters VALUES (-2, 0)", "ROLLBACK TO one", "XA END 'undone'",
+                          "XA PREPARE 'undone'"):
+            cursor.execute(statement)
+    connection.close()
+    server.kill()
+    server.start()
+    found = rows(server, "XA RECOVER")
+    assert [data for *_, data in found] == ["undone"], found
+    rows(server, "XA COMMIT 'undone'")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--binary", required=True)
@@ -190,6 +205,7 @@ def main():
         cursor.execute("INSERT INTO x.counters VALUES " + ", ".join(f"({id}, 0)" for id in range(COUNTERS)))
     check_privilege(server)
     check_waits(server)
+    check_undone(server)
     known, counts = [], {"prepared": 0, "decided": 0}
     for number in range(options.rounds):
         clients = [Client(server, each, known, dice) for each in range(SESSIONS)]

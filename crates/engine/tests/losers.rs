@@ -324,7 +324,7 @@ fn a_start_on_a_full_disk_serves_rows_and_rolls_back_when_there_is_room() {
 }
 
 /// Leaves of the undo tree on disk, by what the loser's rows were.
-pub(crate) fn undo_pages(disk: &SimulatedDisk) -> Vec<usize> {
+fn undo_pages(disk: &SimulatedDisk) -> Vec<usize> {
     const PAGE: usize = 16_384;
     let bytes = disk.contents(SYSTEM_FILE.as_ref()).unwrap();
     let has_undo = |page: &[u8]| page.windows(16).any(|text| text == b"before the crash");
@@ -337,7 +337,16 @@ pub(crate) fn undo_pages(disk: &SimulatedDisk) -> Vec<usize> {
         .collect()
 }
 
-pub(crate) const SYSTEM_FILE: &str = "iruka_system.ibd";
+/// Damages one of these leaves, of a server that has stopped.
+pub(crate) fn damage_undo(stopped: &SimulatedDisk) -> SimulatedDisk {
+    let disk = stopped.restart_with_durable_state();
+    disk.remove("redo/doublewrite".as_ref()).unwrap();
+    let pages = undo_pages(&disk);
+    disk.corrupt(SYSTEM_FILE.as_ref(), pages[pages.len() / 2] + 8000, &[0x5A; 64]);
+    disk
+}
+
+const SYSTEM_FILE: &str = "iruka_system.ibd";
 
 /// Undo that cannot be read is in nobody's way who does not need it: starts, other tables, and DROP of what it is for, for good.
 #[test]
@@ -347,10 +356,7 @@ fn a_table_whose_undo_is_damaged_can_be_dropped() {
         let engine = open_small(&disk);
         create(&engine, "other");
         engine.shutdown().unwrap();
-        let disk = disk.restart_with_durable_state();
-        disk.remove("redo/doublewrite".as_ref()).unwrap();
-        let pages = undo_pages(&disk);
-        disk.corrupt(SYSTEM_FILE.as_ref(), pages[pages.len() / 2] + 8000, &[0x5A; 64]);
+        let disk = damage_undo(&disk);
         let engine = open_small(&disk);
         while engine.roll_back_unfinished(100).is_ok() {}
         // The newest undo that is left cannot be read now, and the next starts serve all the same.

@@ -3,12 +3,10 @@
 
 use crate::common::model::sound;
 use crate::common::*;
-use crate::losers::{
-    ROWS, SYSTEM_FILE, change_much, filled, old_rows, open_small, rows_of, small_log, undo_pages,
-};
+use crate::losers::{ROWS, change_much, damage_undo, filled, old_rows, open_small, rows_of, small_log};
 use engine::*;
+use env::Environment;
 use env::simulated::SimulatedDisk;
-use env::{Disk, Environment};
 use std::sync::Arc;
 
 const NAME: &[u8] = b"\x00a name";
@@ -245,10 +243,16 @@ fn damaged_undo_does_not_keep_it_from_being_rolled_back() {
     let engine = open_small(&disk);
     create(&engine, "other");
     engine.shutdown().unwrap();
+    let disk = damage_undo(&disk);
+    {
+        // A rescue changes no rows, and decides nothing that does.
+        let options = EngineOptions { force_recovery: ForceRecovery::PastDamage, ..small_log() };
+        let rescue = Engine::open(Environment::simulated(disk.clone(), 1), options).unwrap();
+        let mut transaction = recovered(&rescue);
+        assert_eq!(transaction.rollback_prepared(), Err(EngineError::ForcedRecovery));
+        assert!(!transaction.is_rolled_back());
+    }
     let disk = disk.restart_with_durable_state();
-    disk.remove("redo/doublewrite".as_ref()).unwrap();
-    let pages = undo_pages(&disk);
-    disk.corrupt(SYSTEM_FILE.as_ref(), pages[pages.len() / 2] + 8000, &[0x5A; 64]);
     let engine = open_small(&disk);
     let mut transaction = recovered(&engine);
     assert!(transaction.commit_in_place().is_err() && !transaction.is_rolled_back());

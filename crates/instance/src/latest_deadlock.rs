@@ -90,8 +90,8 @@ impl Instance {
 
     /// The transaction of a session, if it has written.
     fn writer_of(&self, session_id: u64) -> u64 {
-        let writers = self.engine().status().writers.into_iter();
-        writers.filter(|writer| writer.session_id == session_id).map(|writer| writer.id.0).next().unwrap_or(0)
+        let mut writers = self.engine().status().writers.into_iter();
+        writers.find(|writer| writer.session_id == session_id).map_or(0, |writer| writer.id.0)
     }
 
     /// The deadlock that was found last.

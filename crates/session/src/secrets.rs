@@ -1,19 +1,20 @@
-//! What others see of statements that have passwords: the text without them. Main function: [`without_secrets`].
+//! What others see of statements that have passwords: the text without them. Main function: [`hidden`].
 
 use parser::ast::{SetItem, Statement};
 
-/// Whether a statement may have a password in its text.
+/// What others see of a statement that may have a password in its text; None of others.
 #[inline]
-pub(crate) fn may_have_secrets(statement: &Statement) -> bool {
-    match statement {
+pub(crate) fn hidden(statement: &Statement, text: &[u8]) -> Option<Vec<u8>> {
+    let may_have_one = match statement {
         Statement::CreateUser(_) | Statement::AlterUser(_) => true,
         Statement::Set(items) => items.iter().any(|item| matches!(item, SetItem::Password(_))),
         _ => false,
-    }
+    };
+    may_have_one.then(|| without_secrets(text))
 }
 
 /// The text with `<secret>` for each string that is not plainly something else: a name, a plugin, a comment, a part of a certificate.
-pub(crate) fn without_secrets(text: &[u8]) -> Vec<u8> {
+fn without_secrets(text: &[u8]) -> Vec<u8> {
     let mut shown = Vec::with_capacity(text.len());
     let mut at = 0;
     while let Some(byte) = text.get(at) {

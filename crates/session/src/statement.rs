@@ -95,7 +95,9 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> bool {
-        self.run_guarded(StatementTraits::of(statement), text, channel, |session, channel| {
+        let hidden = crate::secrets::hidden(statement, text);
+        let shown = hidden.as_deref().unwrap_or(text);
+        self.run_guarded(StatementTraits::of(statement), shown, channel, |session, channel| {
             session.dispatch(statement, text, channel)
         })
     }
@@ -293,9 +295,6 @@ impl Session {
     ) -> SqlResult<()> {
         if !self.transaction.xa.uses_tables() {
             crate::xa::refuse_tables(self, statement)?;
-        }
-        if crate::secrets::may_have_secrets(statement) {
-            self.note_text(&crate::secrets::without_secrets(text));
         }
         match statement {
             Statement::Query(_)

@@ -242,7 +242,7 @@ fn prepare(session: &mut Session, xid: &Xid) -> SqlResult<()> {
 
 fn leave(session: &mut Session, xid: &Xid) -> SqlResult<LeftBranch> {
     let owner = session.instance.branches().new_owner();
-    if !session.transaction.current.as_deref().is_some_and(engine::Transaction::has_written) {
+    if session.transaction.current.as_deref().and_then(engine::Transaction::id).is_none() {
         // Before the transaction ends, which gives them back.
         let locks = leave_names(session, &owner);
         session.transaction.xa = XaState::NonExisting;

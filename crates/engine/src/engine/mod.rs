@@ -14,6 +14,7 @@ use engine_error::{EngineError, EngineResult};
 use engine_types::{FlushLevel, TransactionOptions};
 use env::Environment;
 use redo::FlushWaiter;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -52,14 +53,11 @@ impl Engine {
     /// The prepared transactions that the start has found and that have not ended. To be asked once: whoever has the handles decides.
     pub fn recovered(&self) -> Vec<RecoveredTransaction> {
         let dictionary = &self.inner.tables.dictionary;
-        let prepared = self.inner.rollback.prepared().into_iter();
-        let recovered = prepared.map(|(writer, touched)| {
+        let recovered = self.inner.rollback.prepared().into_iter().map(|(writer, touched)| {
             let tables = touched.indexes().map(|indexes| {
                 let tables = indexes.iter().filter_map(|index| dictionary.table_of_index(*index));
-                let mut names: Vec<_> = tables.map(|table| table.definition.name.clone()).collect();
-                names.sort_unstable();
-                names.dedup();
-                names
+                let names: BTreeSet<_> = tables.map(|table| table.definition.name.clone()).collect();
+                names.into_iter().collect()
             });
             RecoveredTransaction::new(self.inner.clone(), writer, tables)
         });

@@ -5,6 +5,7 @@ use super::{Mark, Transaction};
 use crate::tables::Table;
 use dictionary_store::DICTIONARY_INDEX;
 use engine_error::{EngineError, EngineResult};
+use engine_types::ForceRecovery;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
 
@@ -125,8 +126,11 @@ impl Transaction {
     }
 
     /// As [`Transaction::rollback_in_place`], of one that is prepared. Once the log is durable up to the returned LSN no start knows it any
-    /// more.
+    /// more. Error: ForcedRecovery, as for any change of rows; it stays prepared then.
     pub fn rollback_prepared(&mut self) -> EngineResult<Lsn> {
+        if self.engine.shared.settings.force_recovery != ForceRecovery::Off {
+            return Err(EngineError::ForcedRecovery);
+        }
         self.roll_back_all()?;
         Ok(self.engine.pool.redo().end_lsn())
     }

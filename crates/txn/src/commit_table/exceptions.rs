@@ -1,10 +1,9 @@
 //! Ids that their chunk says nothing about: writers that were unfinished when the others of their chunk had long ended, or when the
 //! server started. They are as many as such writers, and are looked for only where a filter lets pass. Main type: [`Exceptions`].
 
-use super::sync::{AtomicU64, Ordering, RwLock};
+use super::sync::{AtomicU64, Ordering, RwLock, read, write};
 use super::{ACTIVE, HistoryPlace, ROLLED_BACK};
 use std::collections::BTreeMap;
-use std::sync::PoisonError;
 use stdx::ids::CommitTimestamp;
 
 /// Words of the filter.
@@ -36,9 +35,12 @@ impl Exceptions {
 
     /// Adds some. Whoever changes what their chunk tells does it behind this.
     pub(super) fn add(&self, added: impl Iterator<Item = (u64, Exception)>) {
-        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
-        by_id.extend(added);
-        self.set_filter(&by_id);
+        let mut by_id = write(&self.by_id);
+        for (id, exception) in added {
+            by_id.insert(id, exception);
+            let (word, bit) = place(id);
+            self.filter[word].fetch_or(bit, Ordering::Release);
+        }
     }
 
     /// What is known of an id.
@@ -50,12 +52,12 @@ impl Exceptions {
 
     #[cold]
     fn look_up(&self, id: u64) -> Option<Exception> {
-        self.by_id.read().unwrap_or_else(PoisonError::into_inner).get(&id).copied()
+        read(&self.by_id).get(&id).copied()
     }
 
     /// The end of one; others are not kept.
     pub(super) fn end(&self, id: u64, end: Exception) {
-        if let Some(exception) = self.by_id.write().unwrap_or_else(PoisonError::into_inner).get_mut(&id) {
+        if let Some(exception) = write(&self.by_id).get_mut(&id) {
             *exception = end;
         }
     }
@@ -68,25 +70,11 @@ impl Exceptions {
             timestamp => timestamp > horizon.0,
         };
         let all_are_needed = |by_id: &BTreeMap<u64, Exception>| by_id.values().all(is_needed);
-        if all_are_needed(&self.by_id.read().unwrap_or_else(PoisonError::into_inner)) {
+        if all_are_needed(&read(&self.by_id)) {
             return;
         }
-        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        let mut by_id = write(&self.by_id);
         by_id.retain(|_, exception| is_needed(exception));
-        self.set_filter(&by_id);
-    }
-
-    /// The least id.
-    pub(super) fn least(&self) -> Option<u64> {
-        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
-        by_id.keys().next().copied()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.by_id.read().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
-    fn set_filter(&self, by_id: &BTreeMap<u64, Exception>) {
         let mut words = [0; WORDS];
         for id in by_id.keys() {
             let (word, bit) = place(*id);
@@ -95,6 +83,16 @@ impl Exceptions {
         for (word, bits) in self.filter.iter().zip(words) {
             word.store(bits, Ordering::Release);
         }
+    }
+
+    /// The least id.
+    pub(super) fn least(&self) -> Option<u64> {
+        let by_id = read(&self.by_id);
+        by_id.keys().next().copied()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        read(&self.by_id).len()
     }
 }
 

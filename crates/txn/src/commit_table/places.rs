@@ -2,12 +2,12 @@
 //! file, until every snapshot sees the chunk. Main type: [`SpilledPlaces`].
 
 use super::slots::{CHUNK_IDS, Places, Slot};
-use super::sync::{Ordering, RwLock};
+use super::sync::{Ordering, RwLock, read, write};
 use super::{CommitTable, HistoryPlace, TransactionState, UndoPlace};
 use crate::spill_file::{Extent, SpillError, SpillFile};
 use env::DiskError;
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use stdx::ids::TransactionId;
 
 /// Bytes of a place.
@@ -28,14 +28,14 @@ impl SpilledPlaces {
     fn add(&self, chunk: u64, places: impl Iterator<Item = u64>) -> Result<(), DiskError> {
         let bytes: Vec<u8> = places.flat_map(u64::to_le_bytes).collect();
         let extent = Arc::new(self.file.write(&bytes)?);
-        self.by_chunk.write().unwrap_or_else(PoisonError::into_inner).insert(chunk, extent);
+        write(&self.by_chunk).insert(chunk, extent);
         Ok(())
     }
 
     /// Gives the space of a chunk back.
     pub(super) fn remove(&self, chunk: u64) {
         let gone = {
-            let mut by_chunk = self.by_chunk.write().unwrap_or_else(PoisonError::into_inner);
+            let mut by_chunk = write(&self.by_chunk);
             by_chunk.remove(&chunk)
         };
         // Without the lock: the disk is given it back.
@@ -45,7 +45,7 @@ impl SpilledPlaces {
     /// The place of an id; None if its chunk was removed.
     fn get(&self, id: TransactionId) -> Result<Option<u64>, SpillError> {
         let extent = {
-            let by_chunk = self.by_chunk.read().unwrap_or_else(PoisonError::into_inner);
+            let by_chunk = read(&self.by_chunk);
             by_chunk.get(&(id.0 / CHUNK_IDS)).cloned()
         };
         let Some(extent) = extent else { return Ok(None) };
@@ -54,7 +54,7 @@ impl SpilledPlaces {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.by_chunk.read().unwrap_or_else(PoisonError::into_inner).len()
+        read(&self.by_chunk).len()
     }
 }
 

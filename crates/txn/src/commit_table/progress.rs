@@ -133,6 +133,10 @@ impl CommitTable {
             chunk.scanned += 1;
         }
         let mut bounds = chunk.bounds;
+        // They only grow, so the others need not be looked at then.
+        if snapshots.tell_apart(bounds.least, bounds.greatest) {
+            return false;
+        }
         let mut unfinished = Vec::new();
         if chunk.scanned < CHUNK_IDS {
             if whole_chunks - chunk.number <= OLD_CHUNKS {
