@@ -76,7 +76,8 @@ struct ActiveBuffer {
 /// What one leader hands to the next.
 #[derive(Default)]
 struct LeaderMemory {
-    /// The buffer that is not active.
+    /// The buffer that is not active. Both have their room from the start, which costs memory when it is written to: a buffer that
+    /// grew would be copied under the append mutex, and leave its smaller selves to the allocator.
     spare: Vec<u8>,
     /// Files that were written since they were last synced, by number.
     unsynced: BTreeSet<u64>,
@@ -138,9 +139,10 @@ impl OpenedLog {
         if let Some(file) = self.segments.file(Lsn(base)) {
             file.read_at(&mut bytes, base % self.segments.segment_bytes)?;
         }
-        bytes.reserve(self.options.buffer_bytes.min(1 << 20));
+        let buffer_bytes = self.options.buffer_bytes.min(BUFFER_BYTES_MAX);
+        bytes.reserve_exact(buffer_bytes);
         Ok(RedoLog {
-            buffer_bytes: self.options.buffer_bytes.min(BUFFER_BYTES_MAX),
+            buffer_bytes,
             segment_bytes: self.segments.segment_bytes,
             epoch: record.epoch,
             epoch_start: record.epoch_start,
@@ -153,7 +155,7 @@ impl OpenedLog {
             ready: AtomicU64::new(self.segments.ready_lsn().0),
             starved: AtomicBool::new(false),
             failure: OnceLock::new(),
-            turns: FlushTurns::new(LeaderMemory::default()),
+            turns: FlushTurns::new(LeaderMemory { spare: Vec::with_capacity(buffer_bytes), unsynced: BTreeSet::new() }),
             segments: Mutex::new(self.segments),
             preparing: Mutex::new(()),
             control: Mutex::new(self.control),
