@@ -155,7 +155,10 @@ impl OpenedLog {
             ready: AtomicU64::new(self.segments.ready_lsn().0),
             starved: AtomicBool::new(false),
             failure: OnceLock::new(),
-            turns: FlushTurns::new(LeaderMemory { spare: Vec::with_capacity(buffer_bytes), unsynced: BTreeSet::new() }),
+            turns: FlushTurns::new(LeaderMemory {
+                spare: Vec::with_capacity(buffer_bytes),
+                unsynced: BTreeSet::new(),
+            }),
             segments: Mutex::new(self.segments),
             preparing: Mutex::new(()),
             control: Mutex::new(self.control),

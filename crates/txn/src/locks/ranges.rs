@@ -5,12 +5,14 @@
 //! but an owner's state is taken inside a shard's.
 
 mod held_ranges;
+mod interval_tree;
 
 use super::mode::Hold;
 use super::owner::{Owner, is};
 use super::{LockKey, LockMode};
-use held_ranges::HeldRanges;
-use std::collections::HashMap;
+use held_ranges::{Change, HeldRanges, Range};
+use interval_tree::IntervalTree;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stdx::ids::IndexId;
@@ -18,7 +20,7 @@ use stdx::ids::IndexId;
 /// Shards; a power of two.
 const SHARDS: usize = 64;
 
-type Ranges = HashMap<IndexId, Vec<OwnerRanges>>;
+type Ranges = HashMap<IndexId, IndexRanges>;
 
 #[derive(Debug)]
 pub(super) struct RangeTable {
@@ -30,6 +32,15 @@ struct Shard {
     /// Owners with ranges, counted for each index: lets others pass without the mutex when it is 0.
     owners: AtomicUsize,
     by_index: Mutex<Ranges>,
+}
+
+/// What is locked of one index.
+#[derive(Debug, Default)]
+struct IndexRanges {
+    /// By the owner's number.
+    owners: BTreeMap<u64, OwnerRanges>,
+    /// The same ranges for who asks for a key, by what they hold.
+    by_key: [IntervalTree; Hold::COUNT],
 }
 
 /// What one owner has locked of one index.
@@ -73,27 +84,18 @@ impl RangeTable {
     ) -> bool {
         let shard = self.shard(index);
         let mut all = shard.lock();
-        let owners = all.entry(index).or_default();
-        let is_free = owners.iter().all(|held| {
-            let is_own = is(&held.owner, owner);
-            let is_in_the_way = |other: Hold| match is_own {
-                true => Hold::Gap < other && other < hold,
-                false => hold.excludes(other),
-            };
-            hold == Hold::Gap || !held.ranges.any(from, to, is_in_the_way)
-        });
-        let at = owners.iter().position(|held| is(&held.owner, owner)).unwrap_or_else(|| {
+        let ranges = all.entry(index).or_default();
+        let is_free = !ranges.is_in_the_way(owner, (from, to), hold);
+        let held = ranges.owners.entry(owner.number).or_insert_with(|| {
             owner.lock_state().range_indexes.push(index);
             // Ordered with the look at the queues that follows (rule L10).
             shard.owners.fetch_add(1, Ordering::SeqCst);
-            owners.push(OwnerRanges { owner: owner.clone(), ranges: HeldRanges::default() });
-            owners.len() - 1
+            OwnerRanges { owner: owner.clone(), ranges: HeldRanges::default() }
         });
-        let ranges = &mut owners[at].ranges;
-        let before = ranges.len();
-        ranges.raise(from, to, if is_free { hold } else { Hold::Gap });
+        let change = held.ranges.raise(from, to, if is_free { hold } else { Hold::Gap });
+        ranges.follow(owner, &change);
         let mut state = owner.lock_state();
-        state.range_count = (state.range_count + ranges.len()).saturating_sub(before);
+        state.range_count = (state.range_count + change.new.len()).saturating_sub(change.old.len());
         state.range_rows += if is_free { rows } else { 0 };
         is_free
     }
@@ -101,13 +103,13 @@ impl RangeTable {
     /// Takes the row of a key out of an owner's range; the gaps stay closed.
     pub(super) fn leave_row(&self, owner: &Owner, index: IndexId, key: &[u8]) {
         let mut all = self.shard(index).lock();
-        let held = all.get_mut(&index).into_iter().flatten().find(|held| is(&held.owner, owner));
-        if let Some(held) = held {
-            let before = held.ranges.len();
-            held.ranges.leave_row(key);
-            let mut state = owner.lock_state();
-            state.range_count = (state.range_count + held.ranges.len()).saturating_sub(before);
-        }
+        let Some(ranges) = all.get_mut(&index) else { return };
+        let Some(held) = ranges.owners.get_mut(&owner.number) else { return };
+        let change = held.ranges.leave_row(key);
+        let owner = held.owner.clone();
+        ranges.follow(&owner, &change);
+        let mut state = owner.lock_state();
+        state.range_count = (state.range_count + change.new.len()).saturating_sub(change.old.len());
     }
 
     /// Whether nobody has ranges of an index. Ordered with the queue of a key that was made before (rule L10).
@@ -116,41 +118,59 @@ impl RangeTable {
         self.shard(index).owners.load(Ordering::SeqCst) == 0
     }
 
-    /// The owners that have locked a key by a range and are wanted by what they hold it with.
+    /// What an owner itself holds the row of a key with by a range, and all others who hold the key with at least `least`.
     pub(super) fn holders(
         &self,
+        owner: &Owner,
         index: IndexId,
         key: &[u8],
-        wanted: &dyn Fn(&Arc<Owner>, Hold) -> bool,
-    ) -> Vec<(Arc<Owner>, Hold)> {
+        least: Option<Hold>,
+    ) -> (Option<Hold>, Vec<(Arc<Owner>, Hold)>) {
+        let mut others = Vec::new();
         if self.has_none(index) {
-            return Vec::new();
+            return (None, others);
         }
         let all = self.shard(index).lock();
-        let owners = all.get(&index).map_or(&[][..], Vec::as_slice);
-        let holds = owners.iter().filter_map(|held| Some((&held.owner, held.ranges.at(key)?)));
-        let holders = holds.filter(|(owner, hold)| wanted(owner, *hold));
-        holders.map(|(owner, hold)| (owner.clone(), hold)).collect()
+        let Some(ranges) = all.get(&index) else { return (None, others) };
+        let own = ranges.owners.get(&owner.number).and_then(|held| held.ranges.at(key));
+        if let Some(least) = least {
+            ranges.others_at(owner, key, least, &mut |other, hold| {
+                others.push((other.clone(), hold));
+                true
+            });
+        }
+        (own.filter(|hold| *hold > Hold::Gap), others)
+    }
+
+    /// Whether another owner holds a key by a range with at least `least`.
+    pub(super) fn others_hold(&self, owner: &Owner, index: IndexId, key: &[u8], least: Hold) -> bool {
+        if self.has_none(index) {
+            return false;
+        }
+        let all = self.shard(index).lock();
+        all.get(&index).is_some_and(|ranges| !ranges.others_at(owner, key, least, &mut |_, _| false))
     }
 
     /// Gives back all that an owner has locked of an index.
     pub(super) fn unlock_all(&self, owner: &Owner, index: IndexId) {
         let shard = self.shard(index);
         let mut all = shard.lock();
-        let Some(owners) = all.get_mut(&index) else { return };
-        if let Some(at) = owners.iter().position(|held| is(&held.owner, owner)) {
-            owners.swap_remove(at);
-            shard.owners.fetch_sub(1, Ordering::AcqRel);
-        }
-        if owners.is_empty() {
+        let Some(ranges) = all.get_mut(&index) else { return };
+        let Some(held) = ranges.owners.remove(&owner.number) else { return };
+        shard.owners.fetch_sub(1, Ordering::AcqRel);
+        if ranges.owners.is_empty() {
             all.remove(&index);
+        } else {
+            let gone = held.ranges.iter();
+            gone.for_each(|(from, _, hold)| ranges.by_key[hold as usize].remove(from, owner.number));
         }
     }
 
     /// Shows all who have ranges, once for each index.
     pub(super) fn each_owner(&self, show: &mut dyn FnMut(&Arc<Owner>)) {
         for shard in &self.shards {
-            shard.lock().values().flatten().for_each(|held| show(&held.owner));
+            let all = shard.lock();
+            all.values().flat_map(|ranges| ranges.owners.values()).for_each(|held| show(&held.owner));
         }
     }
 
@@ -158,8 +178,8 @@ impl RangeTable {
     pub(super) fn snapshot(&self) -> Vec<RangeInfo> {
         let mut all = Vec::new();
         for shard in &self.shards {
-            for (index, owners) in shard.lock().iter() {
-                for OwnerRanges { owner, ranges } in owners {
+            for (index, ranges) in shard.lock().iter() {
+                for OwnerRanges { owner, ranges } in ranges.owners.values() {
                     all.extend(ranges.iter().map(|(from, to, hold)| RangeInfo {
                         from: LockKey { index: *index, key: from.into() },
                         to: to.map(Into::into),
@@ -186,10 +206,58 @@ impl Shard {
     }
 }
 
+impl IndexRanges {
+    /// Whether rows of a range may be another's, or the owner's own by a weaker range.
+    fn is_in_the_way(&self, owner: &Owner, range: (&[u8], Option<&[u8]>), hold: Hold) -> bool {
+        hold > Hold::Gap
+            && Hold::ALL.into_iter().filter(|other| *other > Hold::Gap).any(|other| {
+                let excludes = |holder: &Arc<Owner>| match is(holder, owner) {
+                    true => other < hold,
+                    false => hold.excludes(other),
+                };
+                let tree = &self.by_key[other as usize];
+                (other < hold || hold.excludes(other))
+                    && !tree.between(range, &mut |holder| !excludes(holder))
+            })
+    }
+
+    /// Shows who else holds a key with at least `least`, until `goes_on` says no. Whether it never did.
+    fn others_at(
+        &self,
+        owner: &Owner,
+        key: &[u8],
+        least: Hold,
+        goes_on: &mut dyn FnMut(&Arc<Owner>, Hold) -> bool,
+    ) -> bool {
+        let mut trees = Hold::ALL.into_iter().filter(|hold| *hold >= least);
+        trees.all(|hold| {
+            self.by_key[hold as usize].at(key, &mut |holder| is(holder, owner) || goes_on(holder, hold))
+        })
+    }
+
+    /// Has for who asks for a key what an owner's ranges became.
+    fn follow(&mut self, owner: &Arc<Owner>, change: &Change) {
+        let stays = |(from, _, hold): &Range| {
+            change.new.binary_search_by(|new| new.0.cmp(from)).is_ok_and(|at| change.new[at].2 == *hold)
+        };
+        for (from, _, hold) in change.old.iter().filter(|old| !stays(old)) {
+            self.by_key[*hold as usize].remove(from, owner.number);
+        }
+        for (from, end, hold) in &change.new {
+            self.by_key[*hold as usize].insert(from, end, owner);
+        }
+    }
+}
+
 impl Hold {
-    /// Whether a lock on a key that it holds excludes a request of another for the key.
-    pub(super) fn keeps_out(self, mode: LockMode) -> bool {
-        mode.waits_for(self.mode())
+    /// How many there are.
+    const COUNT: usize = 3;
+    /// Each, the least first.
+    const ALL: [Hold; Hold::COUNT] = [Hold::Gap, Hold::Shared, Hold::Exclusive];
+
+    /// The least that excludes a request of another for the key; all above it do so too.
+    pub(super) fn least_that_keeps_out(mode: LockMode) -> Option<Hold> {
+        Hold::ALL.into_iter().find(|hold| mode.waits_for(hold.mode()))
     }
 
     /// Whether rows of one range may be in another's.
@@ -207,8 +275,11 @@ mod tests {
         let table = RangeTable::new();
         let (holder, other) = (Arc::new(Owner::new(1, 1)), Arc::new(Owner::new(2, 2)));
         assert!(table.lock(&holder, IndexId(3), (b"a", Some(b"c")), Hold::Gap, 0));
-        let others = |index| table.holders(IndexId(index), b"b", &|owner, _| !is(owner, &other)).len();
+        let others = |index| table.holders(&other, IndexId(index), b"b", Some(Hold::Gap)).1.len();
         assert_eq!((others(3), others(4)), (1, 0));
+        assert!(table.others_hold(&other, IndexId(3), b"b", Hold::Gap));
+        assert!(!table.others_hold(&other, IndexId(3), b"b", Hold::Shared));
+        assert!(!table.others_hold(&holder, IndexId(3), b"b", Hold::Gap), "its own");
         assert_eq!(holder.lock_count(), 1);
         table.unlock_all(&holder, IndexId(3));
         assert_eq!(others(3), 0);

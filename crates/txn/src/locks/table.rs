@@ -106,17 +106,17 @@ impl LockTable {
             return None;
         }
         let LockKey { index, key } = queue.key.clone();
-        let wanted =
-            |holder: &Arc<Owner>, hold: Hold| is(holder, owner) && hold > Hold::Gap || hold.keeps_out(mode);
-        let holders = match planted(Mistake::PassesRanges) {
-            true => Vec::new(),
-            false => self.ranges.holders(index, &key, &wanted),
+        let (own, others) = match planted(Mistake::PassesRanges) {
+            true => (None, Vec::new()),
+            false => self.ranges.holders(owner, index, &key, Hold::least_that_keeps_out(mode)),
         };
         pause();
-        if holders.iter().any(|(holder, hold)| is(holder, owner) && hold.mode().covers(mode)) {
+        if own.is_some_and(|hold| hold.mode().covers(mode)) {
             return Some(Request::Held);
         }
-        for (holder, hold) in &holders {
+        for (holder, hold) in
+            own.iter().map(|hold| (owner, hold)).chain(others.iter().map(|(other, hold)| (other, hold)))
+        {
             if !may_wait && !is(holder, owner) {
                 // An object that nobody waits for would only take room.
                 if !holder.lock_state().finished {
@@ -159,15 +159,14 @@ impl LockTable {
 
     #[inline]
     pub(super) fn is_closed(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
-        !self.ranges.has_none(index)
-            && !self.ranges.holders(index, key, &|holder, _| !is(holder, owner)).is_empty()
+        self.ranges.others_hold(owner, index, key, Hold::Gap)
     }
 
     pub(super) fn request_insert(&self, owner: &Arc<Owner>, index: IndexId, key: &[u8]) -> Request {
         if self.ranges.has_none(index) {
             return Request::Granted;
         }
-        let holders = self.ranges.holders(index, key, &|holder, _| !is(holder, owner));
+        let (_, holders) = self.ranges.holders(owner, index, key, Some(Hold::Gap));
         if holders.is_empty() {
             return Request::Granted;
         }
@@ -222,12 +221,7 @@ impl LockTable {
     }
 
     pub(super) fn others_lock(&self, owner: &Owner, index: IndexId, key: &[u8]) -> bool {
-        self.others_ask(owner, index, key)
-            || !self.ranges.has_none(index)
-                && !self
-                    .ranges
-                    .holders(index, key, &|holder, hold| hold > Hold::Gap && !is(holder, owner))
-                    .is_empty()
+        self.others_ask(owner, index, key) || self.ranges.others_hold(owner, index, key, Hold::Shared)
     }
 
     /// Whether another owner has or waits for a lock object on a key.

@@ -3,29 +3,33 @@
 use crate::locks::mode::Hold;
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 /// Where a range ends: below a key, or nowhere. Greater is farther.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
-    Below(Box<[u8]>),
+pub(super) enum End {
+    Below(Arc<[u8]>),
     Nowhere,
 }
 
 /// Ranges by their first key. No two of them meet, and those that touch have different holds.
 #[derive(Debug, Default)]
-pub(super) struct HeldRanges(BTreeMap<Box<[u8]>, (End, Hold)>);
+pub(super) struct HeldRanges(BTreeMap<Arc<[u8]>, (End, Hold)>);
 
 /// A range as it stands in the map.
-type Held<'a> = (&'a Box<[u8]>, &'a (End, Hold));
+type Held<'a> = (&'a Arc<[u8]>, &'a (End, Hold));
 
 /// A range that is taken out or to be put in.
-type Range = (Box<[u8]>, End, Hold);
+pub(super) type Range = (Arc<[u8]>, End, Hold);
+
+/// Ranges that a change has taken out, and those that it has put in their place. Both are in order.
+#[derive(Debug, Default)]
+pub(super) struct Change {
+    pub(super) old: Vec<Range>,
+    pub(super) new: Vec<Range>,
+}
 
 impl HeldRanges {
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// First key, key behind the last, hold.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>, Hold)> {
         self.0.iter().map(|(from, (end, hold))| (&**from, end.key(), *hold))
@@ -37,27 +41,21 @@ impl HeldRanges {
         end.is_behind(key).then_some(*hold)
     }
 
-    /// Whether a range between two keys is held with what is asked for.
-    pub(super) fn any(&self, from: &[u8], to: Option<&[u8]>, wanted: impl Fn(Hold) -> bool) -> bool {
-        to.is_none_or(|to| from < to) && self.at(from).is_some_and(&wanted)
-            || self.beginning_within(from, to).any(|(_, (_, hold))| wanted(*hold))
-    }
-
     /// Holds the keys from `from` to below `to` with at least `hold`.
-    pub(super) fn raise(&mut self, from: &[u8], to: Option<&[u8]>, hold: Hold) {
+    pub(super) fn raise(&mut self, from: &[u8], to: Option<&[u8]>, hold: Hold) -> Change {
         let to = End::new(to);
         if !to.is_behind(from) {
-            return;
+            return Change::default();
         }
         if let Some((_, (end, held))) = self.beginning_up_to(from)
             && *held >= hold
             && *end >= to
         {
-            return;
+            return Change::default();
         }
         let old = self.take_touched(from, &to);
         let (mut new, mut at) = (Vec::with_capacity(old.len() + 2), End::Below(from.into()));
-        for (first, end, held) in old {
+        for (first, end, held) in old.iter().cloned() {
             let first = End::Below(first);
             // What lies free before it, its own part before, within and behind.
             put(&mut new, &at, first.clone().min(to.clone()), hold);
@@ -72,30 +70,33 @@ impl HeldRanges {
             at = at.max(end);
         }
         put(&mut new, &at, to, hold);
-        self.put_all(new);
+        self.put_all(&new);
+        Change { old, new }
     }
 
     /// Holds no row of that key any more; the gaps around it stay as they are.
-    pub(super) fn leave_row(&mut self, key: &[u8]) {
+    pub(super) fn leave_row(&mut self, key: &[u8]) -> Change {
         if self.at(key).is_none_or(|hold| hold == Hold::Gap) {
-            return;
+            return Change::default();
         }
         let mut behind = key.to_vec();
         behind.push(0);
         let (at, behind) = (End::Below(key.into()), End::Below(behind.into()));
         let mut new = Vec::with_capacity(4);
-        for (first, end, held) in self.take_touched(key, &behind) {
+        let old = self.take_touched(key, &behind);
+        for (first, end, held) in old.iter().cloned() {
             let first = End::Below(first);
             put(&mut new, &first, end.clone().min(at.clone()), held);
             let within = first.clone().max(at.clone());
             put(&mut new, &within, end.clone().min(behind.clone()), Hold::Gap);
             put(&mut new, &first.max(behind.clone()), end, held);
         }
-        self.put_all(new);
+        self.put_all(&new);
+        Change { old, new }
     }
 
-    fn put_all(&mut self, ranges: Vec<Range>) {
-        self.0.extend(ranges.into_iter().map(|(from, end, hold)| (from, (end, hold))));
+    fn put_all(&mut self, ranges: &[Range]) {
+        self.0.extend(ranges.iter().cloned().map(|(from, end, hold)| (from, (end, hold))));
     }
 
     /// Takes out what meets or touches a range, in order.
@@ -109,7 +110,7 @@ impl HeldRanges {
         let upper = to.key().map_or(Bound::Unbounded, Bound::Included);
         firsts
             .extend(self.0.range::<[u8], _>((Bound::Included(from), upper)).map(|(first, _)| first.clone()));
-        let take = |first: Box<[u8]>| self.0.remove(&first).map(|(end, hold)| (first, end, hold));
+        let take = |first: Arc<[u8]>| self.0.remove(&first).map(|(end, hold)| (first, end, hold));
         firsts.into_iter().filter_map(take).collect()
     }
 
@@ -120,13 +121,6 @@ impl HeldRanges {
     /// The last range that begins at or before a key.
     fn beginning_up_to(&self, key: &[u8]) -> Option<Held<'_>> {
         self.0.range::<[u8], _>((Bound::Unbounded, Bound::Included(key))).next_back()
-    }
-
-    fn beginning_within(&self, from: &[u8], to: Option<&[u8]>) -> impl Iterator<Item = Held<'_>> {
-        let is_empty = to.is_some_and(|to| to <= from);
-        let upper = to.map_or(Bound::Unbounded, Bound::Excluded);
-        let range = (!is_empty).then(|| self.0.range::<[u8], _>((Bound::Included(from), upper)));
-        range.into_iter().flatten()
     }
 }
 
@@ -143,7 +137,7 @@ fn put(ranges: &mut Vec<Range>, from: &End, end: End, hold: Hold) {
 }
 
 impl End {
-    fn new(to: Option<&[u8]>) -> End {
+    pub(super) fn new(to: Option<&[u8]>) -> End {
         to.map_or(End::Nowhere, |key| End::Below(key.into()))
     }
 
@@ -154,7 +148,7 @@ impl End {
         }
     }
 
-    fn is_behind(&self, key: &[u8]) -> bool {
+    pub(super) fn is_behind(&self, key: &[u8]) -> bool {
         self.key().is_none_or(|end| key < end)
     }
 }
@@ -169,7 +163,7 @@ mod tests {
         ranges.raise(b"b", Some(b"d"), Hold::Gap);
         ranges.raise(b"d", Some(b"f"), Hold::Gap);
         ranges.raise(b"f", None, Hold::Shared);
-        assert_eq!(ranges.len(), 2);
+        assert_eq!(ranges.0.len(), 2);
         for (key, hold) in [
             ("a", None),
             ("b", Some(Hold::Gap)),
@@ -180,10 +174,10 @@ mod tests {
             assert_eq!(ranges.at(key.as_bytes()), hold, "{key}");
         }
         ranges.raise(b"", None, Hold::Exclusive);
-        assert_eq!(ranges.len(), 1);
+        assert_eq!(ranges.0.len(), 1);
         ranges.leave_row(b"k");
         assert_eq!((ranges.at(b"k"), ranges.at(b"k\0")), (Some(Hold::Gap), Some(Hold::Exclusive)));
-        assert_eq!(ranges.len(), 3);
+        assert_eq!(ranges.0.len(), 3);
     }
 
     #[test]
@@ -216,11 +210,6 @@ mod tests {
             }
             for (at, hold) in holds.iter().enumerate() {
                 assert_eq!(ranges.at(&key(at)), *hold, "{at} of {ranges:?}");
-            }
-            for (from, to) in (0..20).map(|_| (below(64) as usize, below(64) as usize)) {
-                let any = from < to && holds[from..to].contains(&Some(Hold::Shared));
-                let found = ranges.any(&key(from), Some(&key(to)), |hold| hold == Hold::Shared);
-                assert_eq!(found, any, "{from}..{to} of {ranges:?}");
             }
             let all: Vec<_> = ranges.iter().collect();
             for pair in all.windows(2) {
