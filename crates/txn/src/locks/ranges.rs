@@ -300,4 +300,39 @@ mod tests {
         assert!(!table.lock(&one, index, (b"d", None), Hold::Shared, 9));
         assert_eq!((one.lock_state().range_rows, other.lock_state().range_rows), (2, 3));
     }
+
+    #[test]
+    fn who_asks_for_a_key_finds_what_each_owner_has() {
+        let mut random = 11u64;
+        let mut below = |limit: u64| {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (random >> 33) % limit
+        };
+        let (index, outsider) = (IndexId(3), Owner::new(9, 9));
+        for _ in 0..200 {
+            let table = RangeTable::new();
+            let owners: Vec<_> = (0..4).map(|number| Arc::new(Owner::new(number, number))).collect();
+            for _ in 0..below(40) {
+                let (owner, from) = (&owners[below(4) as usize], below(30) as u8);
+                let to = (below(8) > 0).then(|| [from + below(9) as u8]);
+                match below(8) {
+                    0 => table.unlock_all(owner, index),
+                    1 | 2 => table.leave_row(owner, index, &[from]),
+                    _ => {
+                        let range = (&[from][..], to.as_ref().map(|to| &to[..]));
+                        table.lock(owner, index, range, Hold::ALL[below(3) as usize], 1);
+                    }
+                }
+            }
+            for key in (0..40).flat_map(|key| [vec![key], vec![key, 0]]) {
+                let (own, mut found) = table.holders(&outsider, index, &key, Some(Hold::Gap));
+                found.sort_by_key(|(owner, _)| owner.number);
+                let found: Vec<_> = found.iter().map(|(owner, hold)| (owner.number, *hold)).collect();
+                let shard = table.shard(index).lock();
+                let held = shard.get(&index).into_iter().flat_map(|ranges| ranges.owners.values());
+                let held = held.filter_map(|held| Some((held.owner.number, held.ranges.at(&key)?)));
+                assert_eq!((own, found), (None, held.collect()), "{key:?} of {shard:?}");
+            }
+        }
+    }
 }
