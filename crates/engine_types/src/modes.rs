@@ -22,6 +22,9 @@ pub enum WaitPolicy {
     NoWait,
     /// SKIP LOCKED: leave the row out.
     SkipLocked,
+    /// Give the row as it was last committed, without a lock ([`crate::RowBatch::last_is_unlocked`]): whoever wants it asks for it then
+    /// (semi-consistent reads). Only for scans of a clustered index that give rows back (READ COMMITTED and below); as `Wait` elsewhere.
+    LastCommitted,
 }
 
 /// Direction of a scan.

@@ -9,6 +9,7 @@ pub struct RowBatch {
     rows: Vec<RowPlace>,
     /// Keys of the entries that are locked instead of the rows, empty for a row that is locked itself; none at all if all are.
     entries: Vec<Vec<u8>>,
+    last_is_unlocked: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +77,17 @@ impl RowBatch {
         self.entries.push(key);
     }
 
+    /// Whether the last row is another's by now, and is shown as it was last committed ([`crate::WaitPolicy::LastCommitted`]).
+    #[inline]
+    pub fn last_is_unlocked(&self) -> bool {
+        self.last_is_unlocked
+    }
+
+    /// Says so, or that it is locked now.
+    pub fn set_last_unlocked(&mut self, is_unlocked: bool) {
+        self.last_is_unlocked = is_unlocked;
+    }
+
     /// Puts what `write` appends in the place of a row.
     #[inline]
     pub fn replace_row<R>(&mut self, at: usize, write: impl FnOnce(&mut Vec<u8>) -> R) -> EngineResult<R> {
@@ -110,6 +122,7 @@ impl RowBatch {
         self.bytes.clear();
         self.rows.clear();
         self.entries.clear();
+        self.last_is_unlocked = false;
     }
 
     /// Bytes of all keys and rows.

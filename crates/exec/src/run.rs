@@ -158,7 +158,7 @@ impl<'r, 's> Run<'r, 's> {
             RowLock::None => ReadMode::Consistent,
             RowLock::Shared(wait) => ReadMode::Shared(wait),
             RowLock::Exclusive(wait) => ReadMode::Exclusive(wait),
-            RowLock::Change => ReadMode::Exclusive(WaitPolicy::Wait),
+            RowLock::Change(_) => ReadMode::Exclusive(WaitPolicy::Wait),
         }
     }
 }

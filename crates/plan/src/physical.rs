@@ -312,8 +312,9 @@ pub enum RowLock {
     Shared(engine::WaitPolicy),
     /// FOR UPDATE.
     Exclusive(engine::WaitPolicy),
-    /// What UPDATE and DELETE do: as FOR UPDATE, and the row behind a range of a secondary index is locked too, as MySQL does.
-    Change,
+    /// What UPDATE and DELETE do: as FOR UPDATE, and the row behind a range of a secondary index is locked too, as MySQL does. The policy
+    /// is that of scans: a row that is looked up by its key is waited for.
+    Change(engine::WaitPolicy),
 }
 
 /// Reading a base table.

@@ -1,7 +1,6 @@
 //! Opening and closing: recovery of pages (by the pool), of transactions and of the dictionary. See rules R1 to R5 in README.md.
 
 mod forced;
-mod start_times;
 mod table_files;
 mod threads;
 
@@ -13,11 +12,10 @@ use btree::{Tree, TreeId};
 use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
 use dictionary_store::{Contents, DICTIONARY_INDEX, DictionaryStore, SYSTEM_SPACE};
 use engine_error::{EngineError, EngineResult};
-use engine_types::{EngineOptions, ForceRecovery};
+use engine_types::{EngineOptions, ForceRecovery, StartTimes};
 use entry::is_live;
 use env::Environment;
 use forced::{FIRST_ID_WITHOUT_LOG, OpenedPool, open_pool};
-use start_times::StartTimes;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

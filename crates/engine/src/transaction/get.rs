@@ -45,7 +45,7 @@ impl Transaction {
             self.check_may_lock(mode)?;
             self.check_snapshot_reads(table.clustered())?;
         }
-        let is_found = match lock_of(mode) {
+        let is_found = match lock_of(mode, false) {
             None => {
                 let view = self.view()?;
                 view.check_readable(table.clustered())?;

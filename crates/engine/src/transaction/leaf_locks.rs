@@ -74,6 +74,8 @@ pub(super) struct LeafTaken {
     pub(super) taken: Taken,
     /// The key of the next row, if another transaction has locked it; the request is queued. Errors: lock errors, at the next row.
     pub(super) awaits: EngineResult<Option<Vec<u8>>>,
+    /// The key of the last row, if another transaction has locked it and it is to be shown as it was last committed.
+    pub(super) passed_over: Option<Vec<u8>>,
 }
 
 /// Entries of a leaf one after the other, as far as they went.
@@ -81,6 +83,7 @@ pub(super) struct LeafTaken {
 struct Walk {
     taken: usize,
     awaits: Option<Vec<u8>>,
+    passed_over: Option<Vec<u8>>,
     /// Rows that nobody else has to do with and that no lock was asked for, each with the length of the batch before it.
     unasked: Vec<(usize, usize)>,
     /// A row was found, locked by another or not.
@@ -181,6 +184,11 @@ impl LeafAsk<'_> {
                     walk.is_pierced = true;
                     break;
                 }
+                Conflict::Skip if self.policy == WaitPolicy::LastCommitted => {
+                    walk.passed_over = Some(key);
+                    walk.taken += 1;
+                    break;
+                }
                 Conflict::None | Conflict::Skip => {}
             }
             walk.taken += 1;
@@ -272,6 +280,7 @@ impl Walk {
     }
 
     fn end(self, leaf: &LeafView<'_>, has_room: bool) -> LeafTaken {
-        LeafTaken { taken: self.taken(leaf, has_room), awaits: self.failed.map_or(Ok(self.awaits), Err) }
+        let taken = self.taken(leaf, has_room);
+        LeafTaken { taken, awaits: self.failed.map_or(Ok(self.awaits), Err), passed_over: self.passed_over }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum Conflict {
     None,
     /// Another transaction: the request is queued. Drop the latch, wait, look again.
     Wait,
-    /// Another transaction, and the policy says to leave the row out.
+    /// Another transaction, and the policy says not to wait for it.
     Skip,
 }
 
@@ -86,8 +86,8 @@ impl Transaction {
             Request::Granted | Request::Held => Ok(Some(Conflict::None)),
             Request::Queued => Ok(Some(Conflict::Wait)),
             Request::WriterEnded => Ok(None),
-            Request::Refused if policy == WaitPolicy::SkipLocked => Ok(Some(Conflict::Skip)),
-            Request::Refused => Err(EngineError::LockNotAvailable),
+            Request::Refused if policy == WaitPolicy::NoWait => Err(EngineError::LockNotAvailable),
+            Request::Refused => Ok(Some(Conflict::Skip)),
         }
     }
 
@@ -245,11 +245,14 @@ impl Transaction {
     }
 }
 
-/// The lock that a read takes on its rows, and what it does where they are locked; None for one that takes none.
-pub(super) fn lock_of(mode: ReadMode) -> Option<(LockMode, WaitPolicy)> {
-    match mode {
-        ReadMode::Consistent => None,
-        ReadMode::Shared(policy) => Some((LockMode::SHARED_RECORD, policy)),
-        ReadMode::Exclusive(policy) => Some((LockMode::EXCLUSIVE_RECORD, policy)),
-    }
+/// The lock that a read takes on its rows, and what it does where they are locked; None for one that takes none. `gives_back`: it is a
+/// scan of a clustered index that gives back rows that are not wanted.
+pub(super) fn lock_of(mode: ReadMode, gives_back: bool) -> Option<(LockMode, WaitPolicy)> {
+    let (lock, policy) = match mode {
+        ReadMode::Consistent => return None,
+        ReadMode::Shared(policy) => (LockMode::SHARED_RECORD, policy),
+        ReadMode::Exclusive(policy) => (LockMode::EXCLUSIVE_RECORD, policy),
+    };
+    let waits = policy == WaitPolicy::LastCommitted && !gives_back;
+    Some((lock, if waits { WaitPolicy::Wait } else { policy }))
 }

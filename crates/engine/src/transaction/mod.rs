@@ -221,6 +221,12 @@ impl Transaction {
         Ok(timestamp)
     }
 
+    /// What is committed now, whatever the transaction's own snapshot sees; of use as long as `snapshot`, which is nobody else's.
+    pub(crate) fn view_of_now(&self, snapshot: &mut Arc<Snapshot>) -> EngineResult<View> {
+        let timestamp = self.register_snapshot(snapshot)?;
+        Ok(View { snapshot: Some(timestamp), own: self.id().unwrap_or_default() })
+    }
+
     /// Ends the use of the snapshot. Readers that have it keep it.
     pub(crate) fn end_snapshot(&self) {
         let mut slot = self.snapshot_slot();

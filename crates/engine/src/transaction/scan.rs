@@ -4,6 +4,7 @@ use super::Transaction;
 use super::entry_locks::EntryLocks;
 use super::leaf_locks::{LeafAsk, Taker};
 use super::locking::lock_of;
+use crate::lob::Wanted;
 use crate::read::{Filling, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, VisitRow, WaitPolicy};
 use crate::tables::Table;
 use btree::Taken;
@@ -30,7 +31,8 @@ impl Transaction {
     ) -> EngineResult<bool> {
         batch.clear();
         scan.table.check_usable()?;
-        let more = match lock_of(scan.options.mode) {
+        let gives_back = scan.options.index == 0 && !self.repeats_reads();
+        let more = match lock_of(scan.options.mode, gives_back) {
             None => {
                 let view = self.view()?;
                 let kill = || self.check_kill();
@@ -106,13 +108,13 @@ impl Transaction {
         let mut awaited = scan.awaited.take();
         let result = scan.cursor.next_leaf(&table.clustered().tree, &self.engine.pool, |leaf| {
             match ask.lock(leaf, &mut Taker::Rows(&mut filling, batch), &mut awaited) {
-                Ok(found) => (found.taken, found.awaits),
-                Err(error) => (Taken::First(0), Err(error)),
+                Ok(found) => (found.taken, (found.awaits, found.passed_over)),
+                Err(error) => (Taken::First(0), (Err(error), None)),
             }
         })?;
         match result {
             None => Ok(false),
-            Some(awaits) => {
+            Some((awaits, passed_over)) => {
                 let completed = filling.complete(&self.engine.reads, None, batch);
                 completed.inspect_err(|_| self.engine.system.locks.abandon(&self.owner()))?;
                 // Rows that are locked already go out first, and may be given back; the wait is met again by the next call.
@@ -125,9 +127,25 @@ impl Transaction {
                     Some(_) => self.engine.system.locks.abandon(&self.owner()),
                     None => {}
                 }
+                if let Some(key) = passed_over {
+                    self.show_last_committed(scan, &key, batch)?;
+                }
                 Ok(true)
             }
         }
+    }
+
+    /// Adds the row of a key, which another transaction has locked, to a batch as it was last committed, if there was one.
+    fn show_last_committed(&self, scan: &Scan, key: &[u8], batch: &mut RowBatch) -> EngineResult<()> {
+        let (mut snapshot, mut row) = (self.engine.system.new_snapshot(), Vec::new());
+        let view = self.view_of_now(&mut snapshot)?;
+        let wanted = Wanted::whole(&scan.options.columns);
+        let copy = &mut |bytes: &[u8]| row.extend_from_slice(bytes);
+        if self.engine.reads.get_visible(view, &scan.table, key, wanted, copy)?.is_some() {
+            batch.push(key, &row)?;
+            batch.set_last_unlocked(true);
+        }
+        Ok(())
     }
 
     /// Counts the rows of a range that the transaction's snapshot sees, without decoding them: whole leaves that everyone

@@ -352,11 +352,11 @@ impl<'p> TableReader<'p> {
             }
             rows.rewind(mark);
             self.fill(rows, run)?;
-            if self.implied {
-                return Ok(true);
+            let holds = self.implied || self.meets(rows, run)?;
+            if holds && self.is_unlocked() {
+                self.lock_current(run)?;
+                continue;
             }
-            let holds = all_hold(&self.access.conditions, rows.row(rows.len() - 1), run)?;
-            run.check_raised()?;
             if holds {
                 return Ok(true);
             }
@@ -366,6 +366,13 @@ impl<'p> TableReader<'p> {
             }
         }
         Ok(false)
+    }
+
+    /// Whether the last of those rows, which is the one that was read, meets the conditions.
+    fn meets(&self, rows: &Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let holds = all_hold(&self.access.conditions, rows.row(rows.len() - 1), run)?;
+        run.check_raised()?;
+        Ok(holds)
     }
 
     /// Whether the row that was read may meet the conditions, as far as its stored bytes tell.
@@ -401,7 +408,9 @@ impl<'p> TableReader<'p> {
     fn unlock(&self, run: &Run<'_, '_>) {
         let transaction = run.statement.transaction;
         let keeps = matches!(transaction.isolation(), Isolation::RepeatableRead | Isolation::Serializable);
-        if keeps || run.read_mode(self.access.lock) == engine::ReadMode::Consistent {
+        let is_locked =
+            run.read_mode(self.access.lock) != engine::ReadMode::Consistent && !self.is_unlocked();
+        if keeps || !is_locked {
             return;
         }
         let is_buffered = !self.looks_up(run) && self.union.is_none();
@@ -410,6 +419,34 @@ impl<'p> TableReader<'p> {
             Some(entry) => transaction.unlock_entry(&self.access.table, self.access.path.index, entry),
             None => transaction.unlock_row(&self.access.table, self.current(run).1),
         }
+    }
+
+    /// How scans read rows for the access's lock.
+    fn scan_mode(&self, run: &Run<'_, '_>) -> engine::ReadMode {
+        match self.access.lock {
+            // Whoever has a row's whole key waits for it.
+            RowLock::Change(policy) if !self.is_lookup() => engine::ReadMode::Exclusive(policy),
+            lock => run.read_mode(lock),
+        }
+    }
+
+    /// Whether the row that was read is locked by another transaction, and was read as it was last committed.
+    fn is_unlocked(&self) -> bool {
+        self.at == self.buffer.len() && self.buffer.last_is_unlocked()
+    }
+
+    /// Waits for the row that was read, and puts it before what is read next as it is by then, if it still is there.
+    #[cold]
+    fn lock_current(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
+        let at = self.at - 1;
+        if self.look_up(self.buffer.key(at).to_vec(), run)? {
+            let table = &self.access.table;
+            let replaced = self.buffer.replace_row(at, |bytes| bytes.extend_from_slice(&self.found));
+            replaced.map_err(|error| engine_error(error, table))?;
+            self.at = at;
+        }
+        self.buffer.set_last_unlocked(false);
+        Ok(())
     }
 
     /// Goes on behind all rows that have the first parts of the row that was read.
@@ -455,7 +492,7 @@ impl<'p> TableReader<'p> {
                 if skips {
                     self.range = range.clone();
                 }
-                let options = scan_options(self.access, self.fetched, range, run.read_mode(self.access.lock));
+                let options = scan_options(self.access, self.fetched, range, self.scan_mode(run));
                 let scan = transaction.scan(table, options).map_err(|error| engine_error(error, table))?;
                 self.scan = Some(scan);
             }
@@ -507,7 +544,7 @@ fn scan_options(
         mode,
         covering: path.covering,
         // Where MySQL knows the end of the range only when it has the row.
-        locks_row_beyond: access.lock == RowLock::Change || path.covering,
+        locks_row_beyond: matches!(access.lock, RowLock::Change(_)) || path.covering,
         columns: fetched.clone(),
     }
 }

@@ -32,7 +32,7 @@ impl UnionKeys {
                     direction: Direction::Forward,
                     mode: run.read_mode(access.lock),
                     covering: path.covering,
-                    locks_row_beyond: access.lock == RowLock::Change,
+                    locks_row_beyond: matches!(access.lock, RowLock::Change(_)),
                     columns: ColumnSet::none(),
                 };
                 let failed = |error| engine_error(error, table);

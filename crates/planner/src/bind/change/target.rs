@@ -3,6 +3,7 @@
 use super::{defaults, on_update};
 use crate::bind::Binder;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
+use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
 use plan::physical::RowLock;
@@ -22,7 +23,9 @@ pub(super) fn target(
     several: bool,
 ) -> SqlResult<TargetTable> {
     let bound = &mut binder.block().tables[number];
-    bound.lock = RowLock::Change;
+    // As in MySQL, UPDATE does not wait for rows that it passes over, and DELETE does.
+    let policy = if whole { WaitPolicy::LastCommitted } else { WaitPolicy::Wait };
+    bound.lock = RowLock::Change(policy);
     let alias = bound.alias.clone();
     let Source::Base(table) = &bound.source else {
         return Err(sql_error!(ER_NON_UPDATABLE_TABLE, alias, if whole { "UPDATE" } else { "DELETE" }));

@@ -9,19 +9,20 @@ const TIME_MIN: Duration = Duration::from_secs(1);
 
 /// What a start took.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct StartTimes {
-    pub(crate) pool: RecoveryReport,
+pub struct StartTimes {
+    /// Replaying the log.
+    pub pool: RecoveryReport,
     /// Finding out what is unfinished.
-    pub(crate) undo: Duration,
+    pub undo: Duration,
     /// Rolling back what is unfinished of the dictionary, and reading it.
-    pub(crate) dictionary: Duration,
+    pub dictionary: Duration,
     /// Bringing files and tables together.
-    pub(crate) tables: Duration,
+    pub tables: Duration,
 }
 
 impl StartTimes {
     /// The line for the error log, if the start is worth one.
-    pub(crate) fn notes(&self) -> Option<String> {
+    pub fn notes(&self) -> Option<String> {
         let RecoveryReport { log_bytes, check_time, files_time, apply_time, lanes, passes, pages_changed } =
             self.pool;
         let others = self.undo + self.dictionary + self.tables;
