@@ -157,6 +157,58 @@ fn a_scan_goes_on_at_the_row_that_it_waited_for() {
     }
 }
 
+/// Rows of a scan that shows what is locked as it was last committed: id, value, and whether it is unlocked.
+fn last_committed(
+    transaction: &Transaction,
+    t: &Arc<Table>,
+    direction: Direction,
+    rows_max: usize,
+) -> Vec<(i64, Option<i64>, bool)> {
+    let mode = ReadMode::Exclusive(WaitPolicy::LastCommitted);
+    let mut scan = transaction.scan(t, ScanOptions { mode, direction, ..ScanOptions::default() }).unwrap();
+    let (mut batch, mut rows) = (RowBatch::new(), Vec::new());
+    while scan.next_batch(transaction, &mut batch, rows_max).unwrap() {
+        for at in 0..batch.len() {
+            let (id, value, _) = decode(t, batch.row(at));
+            rows.push((id, value, at + 1 == batch.len() && batch.last_is_unlocked()));
+        }
+    }
+    rows
+}
+
+#[test]
+fn rows_of_others_are_shown_as_they_were_committed_where_rows_are_given_back() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    insert(&engine, &t, &[1, 2, 3, 5, 6].map(|id| row(id, id, "x")));
+    let holder = begin(&engine);
+    holder.update(&t, &key(&t, 2), &encode(&t, &row(2, 20, "y"))).unwrap();
+    holder.delete(&t, &key(&t, 3)).unwrap();
+    holder.insert(&t, &encode(&t, &row(4, 4, "new"))).unwrap();
+    assert!(read_locked(&holder, &t, 5, WaitPolicy::Wait).unwrap().is_some());
+    let seen = [(1, false), (2, true), (3, true), (5, true), (6, false)];
+    let expected = seen.map(|(id, is_unlocked)| (id, Some(id), is_unlocked));
+    for isolation in [Isolation::ReadCommitted, Isolation::ReadUncommitted] {
+        for rows_max in [1, 100] {
+            let sees_at_least = stdx::ids::Lsn(u64::MAX);
+            let options = TransactionOptions { isolation, sees_at_least, ..TransactionOptions::default() };
+            let scanner = engine.begin(options);
+            assert_eq!(last_committed(&scanner, &t, Direction::Forward, rows_max), expected);
+            let mut backward = last_committed(&scanner, &t, Direction::Backward, rows_max);
+            backward.reverse();
+            assert_eq!(backward, expected);
+            let locks = engine.locks();
+            let queued = locks.iter().filter(|lock| !lock.granted).count();
+            assert_eq!(queued, 0, "nobody waits: {locks:?}");
+            scanner.rollback().unwrap();
+        }
+    }
+    let lock_wait_timeout = Some(Duration::from_millis(1));
+    let repeating = engine.begin(TransactionOptions { lock_wait_timeout, ..TransactionOptions::default() });
+    let mode = ReadMode::Exclusive(WaitPolicy::LastCommitted);
+    assert_eq!(scan(&repeating, &t, 0, mode), Err(EngineError::LockWaitTimeout), "it keeps what it looks at");
+}
+
 #[test]
 fn unique_inserts_wait_for_each_other() {
     let engine = open(&SimulatedDisk::new(1));
