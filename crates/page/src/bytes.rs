@@ -14,6 +14,12 @@ pub(crate) fn page_of_mut(bytes: &mut [u8]) -> Result<&mut Page, CorruptPage> {
     bytes.try_into().map_err(|_| CorruptPage::new("page has the wrong size"))
 }
 
+/// Without a copy of a slice, which is a call wherever it is not inlined.
+#[inline]
+fn field<const BYTES: usize>(page: &Page, offset: usize) -> [u8; BYTES] {
+    *page[offset..].first_chunk().expect("fields end within their page")
+}
+
 #[inline]
 pub(crate) fn u16_at(page: &Page, offset: usize) -> u16 {
     u16::from_le_bytes([page[offset], page[offset + 1]])
@@ -21,16 +27,12 @@ pub(crate) fn u16_at(page: &Page, offset: usize) -> u16 {
 
 #[inline]
 pub(crate) fn u32_at(page: &Page, offset: usize) -> u32 {
-    let mut field = [0; 4];
-    field.copy_from_slice(&page[offset..offset + 4]);
-    u32::from_le_bytes(field)
+    u32::from_le_bytes(field(page, offset))
 }
 
 #[inline]
 pub(crate) fn u64_at(page: &Page, offset: usize) -> u64 {
-    let mut field = [0; 8];
-    field.copy_from_slice(&page[offset..offset + 8]);
-    u64::from_le_bytes(field)
+    u64::from_le_bytes(field(page, offset))
 }
 
 #[inline]

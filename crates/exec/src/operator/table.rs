@@ -352,13 +352,18 @@ impl<'p> TableReader<'p> {
             }
             rows.rewind(mark);
             self.fill(rows, run)?;
-            let holds = self.implied || self.meets(rows, run)?;
-            if holds && self.is_unlocked() {
-                self.lock_current(run)?;
-                continue;
-            }
-            if holds {
-                return Ok(true);
+            let holds = self.implied || {
+                let holds = all_hold(&self.access.conditions, rows.row(rows.len() - 1), run)?;
+                run.check_raised()?;
+                holds
+            };
+            match holds {
+                true if self.is_unlocked() => {
+                    self.lock_current(run)?;
+                    continue;
+                }
+                true => return Ok(true),
+                false => {}
             }
             // As in MySQL, a SELECT keeps the lock of a row that it looked up by its whole key.
             if !self.looks_up(run) || self.access.key_slot.is_some() {
@@ -366,13 +371,6 @@ impl<'p> TableReader<'p> {
             }
         }
         Ok(false)
-    }
-
-    /// Whether the last of those rows, which is the one that was read, meets the conditions.
-    fn meets(&self, rows: &Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
-        let holds = all_hold(&self.access.conditions, rows.row(rows.len() - 1), run)?;
-        run.check_raised()?;
-        Ok(holds)
     }
 
     /// Whether the row that was read may meet the conditions, as far as its stored bytes tell.
@@ -408,9 +406,7 @@ impl<'p> TableReader<'p> {
     fn unlock(&self, run: &Run<'_, '_>) {
         let transaction = run.statement.transaction;
         let keeps = matches!(transaction.isolation(), Isolation::RepeatableRead | Isolation::Serializable);
-        let is_locked =
-            run.read_mode(self.access.lock) != engine::ReadMode::Consistent && !self.is_unlocked();
-        if keeps || !is_locked {
+        if keeps || run.read_mode(self.access.lock) == engine::ReadMode::Consistent || self.is_unlocked() {
             return;
         }
         let is_buffered = !self.looks_up(run) && self.union.is_none();
@@ -431,8 +427,9 @@ impl<'p> TableReader<'p> {
     }
 
     /// Whether the row that was read is locked by another transaction, and was read as it was last committed.
+    #[inline]
     fn is_unlocked(&self) -> bool {
-        self.at == self.buffer.len() && self.buffer.last_is_unlocked()
+        self.buffer.last_is_unlocked() && self.at == self.buffer.len()
     }
 
     /// Waits for the row that was read, and puts it before what is read next as it is by then, if it still is there.
