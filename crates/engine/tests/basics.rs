@@ -211,6 +211,27 @@ fn auto_increment_survives_restart() {
 }
 
 #[test]
+fn a_commit_that_all_snapshots_see_is_waited_for_until_it_is_durable() {
+    let engine = open(&SimulatedDisk::new(1));
+    let t = create(&engine, "t");
+    let writer = begin(&engine);
+    writer.insert(&t, &encode(&t, &row(1, 1, "a"))).unwrap();
+    let commit = writer.commit().unwrap();
+    let own = begin(&engine);
+    own.take_snapshot().unwrap();
+    own.rollback().unwrap();
+    // From here on the commit table knows it for one from long ago.
+    engine.purge().unwrap();
+    assert!(engine.durable_lsn() < commit);
+    let other = engine.begin(TransactionOptions::default());
+    let mode = ReadMode::Exclusive(WaitPolicy::Wait);
+    assert!(other.get(&t, 0, &key(&t, 1), mode, &mut |_| {}).unwrap());
+    assert!(other.reply_lsn() >= commit);
+    engine.sync_log(other.reply_lsn()).unwrap();
+    assert_eq!(other.reply_lsn(), stdx::ids::Lsn(0));
+}
+
+#[test]
 fn crashes_do_not_use_up_a_small_counter() {
     let disk = SimulatedDisk::new(1);
     let engine = open(&disk);

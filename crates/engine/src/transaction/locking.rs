@@ -237,10 +237,11 @@ impl Transaction {
     /// Notes a commit that this transaction has seen and that may not be durable yet: the reply must wait for it.
     #[inline]
     pub(crate) fn note_seen(&self, writer: TransactionId) {
-        if let TransactionState::Committed(timestamp) = self.engine.system.commits.state(writer)
-            && timestamp.0 > self.seen.load(Ordering::Relaxed)
-        {
-            self.seen.fetch_max(timestamp.0, Ordering::Relaxed);
+        let TransactionState::Committed(timestamp) = self.engine.system.commits.state(writer) else { return };
+        // What is committed since long ago for snapshots need not be durable.
+        let commit = if timestamp.0 == 0 { self.engine.system.newest_visible() } else { timestamp.0 };
+        if commit > self.seen.load(Ordering::Relaxed) {
+            self.seen.fetch_max(commit, Ordering::Relaxed);
         }
     }
 }

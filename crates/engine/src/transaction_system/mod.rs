@@ -91,6 +91,14 @@ impl TransactionSystem {
         CommitTimestamp(self.raise_visible(self.last_committed.load(Ordering::Acquire)))
     }
 
+    /// The newest commit that a snapshot may have seen, durable or not. The commit table tells no more of those up to it than that they are
+    /// committed.
+    #[inline]
+    pub(crate) fn newest_visible(&self) -> u64 {
+        // Who finds in the table that a commit has been passed sees what it was passed by.
+        self.visible.load(Ordering::Relaxed)
+    }
+
     /// Where the newest commit stands in the log, durable or not.
     pub(crate) fn last_commit(&self) -> Lsn {
         Lsn(self.last_committed.load(Ordering::Acquire))
