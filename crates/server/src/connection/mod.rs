@@ -199,6 +199,9 @@ impl Connection {
                 Flow::Linger => {
                     self.is_lingering = true;
                     self.deadline = now + LINGER;
+                    // Nobody waits for a client that is only to see its answer: locks and transaction end now.
+                    self.count_end();
+                    self.session = None;
                     let next = if self.has_ended { Next::Again } else { Next::Wait };
                     return Turn { lsn, next };
                 }
