@@ -190,9 +190,8 @@ fn rows_of_others_are_shown_as_they_were_committed_where_rows_are_given_back() {
     let expected = seen.map(|(id, is_unlocked)| (id, Some(id), is_unlocked));
     for isolation in [Isolation::ReadCommitted, Isolation::ReadUncommitted] {
         for rows_max in [1, 100] {
-            let sees_at_least = stdx::ids::Lsn(u64::MAX);
-            let options = TransactionOptions { isolation, sees_at_least, ..TransactionOptions::default() };
-            let scanner = engine.begin(options);
+            // Of another session, whose commit is not durable: it counts, and the reply waits for it.
+            let scanner = engine.begin(TransactionOptions { isolation, ..TransactionOptions::default() });
             assert_eq!(last_committed(&scanner, &t, Direction::Forward, rows_max), expected);
             let mut backward = last_committed(&scanner, &t, Direction::Backward, rows_max);
             backward.reverse();
@@ -200,6 +199,8 @@ fn rows_of_others_are_shown_as_they_were_committed_where_rows_are_given_back() {
             let locks = engine.locks();
             let queued = locks.iter().filter(|lock| !lock.granted).count();
             assert_eq!(queued, 0, "nobody waits: {locks:?}");
+            assert_eq!(locks.len(), 3, "of the holder those only that it asked for: {locks:?}");
+            assert!(scanner.reply_lsn() > engine.durable_lsn());
             scanner.rollback().unwrap();
         }
     }

@@ -127,26 +127,32 @@ impl Transaction {
         found: &mut dyn FnMut(StoredRow<'_>),
     ) -> EngineResult<bool> {
         self.check_alive()?;
-        let clustered = table.clustered();
+        let (clustered, mut has_waited) = (table.clustered(), false);
         loop {
-            let result = clustered.tree.get(&self.engine.pool, key, |value| {
-                let entry = parse_entry(EntryKind::Clustered, value)?;
-                match self.lock_for_read(clustered, key, entry, mode, policy)? {
-                    Conflict::None if entry.deleted => Ok(Some(false)),
-                    Conflict::None => {
-                        found(entry.stored_row());
-                        Ok(Some(true))
+            let result =
+                clustered.tree.get(&self.engine.pool, key, |value| -> EngineResult<Option<bool>> {
+                    let entry = parse_entry(EntryKind::Clustered, value)?;
+                    match self.lock_for_read(clustered, key, entry, mode, policy)? {
+                        Conflict::None if entry.deleted => Ok(Some(false)),
+                        Conflict::None => {
+                            found(entry.stored_row());
+                            Ok(Some(true))
+                        }
+                        Conflict::Skip => Ok(Some(false)),
+                        Conflict::Wait => Ok(None),
                     }
-                    Conflict::Skip => Ok(Some(false)),
-                    Conflict::Wait => Ok(None),
+                })?;
+            match result.transpose()?.unwrap_or(Some(false)) {
+                Some(shown) => {
+                    if has_waited && !shown && !self.repeats_reads() {
+                        // Whoever had the row has taken it away.
+                        self.unlock_of_statement(clustered, key);
+                    }
+                    return Ok(shown);
                 }
-            })?;
-            match result {
-                None => return Ok(false),
-                Some(Err(error)) => return Err(error),
-                Some(Ok(Some(shown))) => return Ok(shown),
-                Some(Ok(None)) => self.wait_for_lock()?,
+                None => self.wait_for_lock()?,
             }
+            has_waited = true;
         }
     }
 

@@ -211,19 +211,26 @@ impl Transaction {
             // The session's own last commit is not durable yet. It must be seen, so the reply must wait for what is seen with it.
             _ => engine.system.visible_undurable(),
         };
+        self.register(slot, newest)
+    }
+
+    /// Takes a snapshot into a slot; the reply waits for what it sees.
+    fn register(
+        &self,
+        slot: &mut Arc<Snapshot>,
+        newest: impl Fn() -> CommitTimestamp,
+    ) -> EngineResult<CommitTimestamp> {
         // Only readers have it beside the transaction, and only while it is in use.
         let timestamp = Arc::get_mut(slot).and_then(|own| own.take(newest));
         let timestamp = timestamp.ok_or(EngineError::OutOfResources("too many snapshots in use"))?;
-        self.seen.fetch_max(
-            timestamp.0.min(engine.system.last_committed.load(Ordering::Acquire)),
-            Ordering::Relaxed,
-        );
+        let last_commit = self.engine.system.last_commit().0;
+        self.seen.fetch_max(timestamp.0.min(last_commit), Ordering::Relaxed);
         Ok(timestamp)
     }
 
-    /// What is committed now, whatever the transaction's own snapshot sees; of use as long as `snapshot`, which is nobody else's.
+    /// What is committed now, durable or not, whatever the transaction's own snapshot sees; of use as long as `snapshot`, which is nobody else's.
     pub(crate) fn view_of_now(&self, snapshot: &mut Arc<Snapshot>) -> EngineResult<View> {
-        let timestamp = self.register_snapshot(snapshot)?;
+        let timestamp = self.register(snapshot, || CommitTimestamp(self.engine.system.last_commit().0))?;
         Ok(View { snapshot: Some(timestamp), own: self.id().unwrap_or_default() })
     }
 

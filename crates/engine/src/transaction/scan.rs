@@ -139,6 +139,7 @@ impl Transaction {
     fn show_last_committed(&self, scan: &Scan, key: &[u8], batch: &mut RowBatch) -> EngineResult<()> {
         let (mut snapshot, mut row) = (self.engine.system.new_snapshot(), Vec::new());
         let view = self.view_of_now(&mut snapshot)?;
+        view.check_readable(scan.table.clustered())?;
         let wanted = Wanted::whole(&scan.options.columns);
         let copy = &mut |bytes: &[u8]| row.extend_from_slice(bytes);
         if self.engine.reads.get_visible(view, &scan.table, key, wanted, copy)?.is_some() {

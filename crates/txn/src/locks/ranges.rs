@@ -20,6 +20,9 @@ use stdx::ids::IndexId;
 /// Shards; a power of two.
 const SHARDS: usize = 64;
 
+/// Ranges that are given back under one hold of a shard's mutex: others ask for locks under latches of leaves.
+const UNLOCKED_AT_ONCE: usize = if cfg!(test) { 2 } else { 256 };
+
 type Ranges = HashMap<IndexId, IndexRanges>;
 
 #[derive(Debug)]
@@ -151,19 +154,32 @@ impl RangeTable {
         all.get(&index).is_some_and(|ranges| !ranges.others_at(owner, key, least, &mut |_, _| false))
     }
 
-    /// Gives back all that an owner has locked of an index.
+    /// Gives back all that an owner has locked of an index. It has finished: nothing that is left meanwhile is in anybody's way.
     pub(super) fn unlock_all(&self, owner: &Owner, index: IndexId) {
+        while self.unlock_some(owner, index) {}
+    }
+
+    /// Gives back as many ranges as others may wait for. Whether some are left.
+    fn unlock_some(&self, owner: &Owner, index: IndexId) -> bool {
         let shard = self.shard(index);
         let mut all = shard.lock();
-        let Some(ranges) = all.get_mut(&index) else { return };
-        let Some(held) = ranges.owners.remove(&owner.number) else { return };
-        shard.owners.fetch_sub(1, Ordering::AcqRel);
-        if ranges.owners.is_empty() {
-            all.remove(&index);
-        } else {
-            let gone = held.ranges.iter();
-            gone.for_each(|(from, _, hold)| ranges.by_key[hold as usize].remove(from, owner.number));
+        let Some(ranges) = all.get_mut(&index) else { return false };
+        let is_alone = ranges.owners.len() == 1;
+        let Some(held) = ranges.owners.get_mut(&owner.number) else { return false };
+        for _ in 0..if is_alone { 0 } else { UNLOCKED_AT_ONCE } {
+            let Some((from, _, hold)) = held.ranges.pop_first() else { break };
+            ranges.by_key[hold as usize].remove(&from, owner.number);
         }
+        if !is_alone && held.ranges.iter().next().is_some() {
+            return true;
+        }
+        ranges.owners.remove(&owner.number);
+        shard.owners.fetch_sub(1, Ordering::AcqRel);
+        let last = if ranges.owners.is_empty() { all.remove(&index) } else { None };
+        drop(all);
+        // However much it is, nobody waits for it.
+        drop(last);
+        false
     }
 
     /// Shows all who have ranges, once for each index.

@@ -86,6 +86,11 @@ impl LockTable {
         may_wait: bool,
     ) -> Request {
         self.ask(owner, index, key, &mut |queue| match implicit {
+            Some(writer) if !may_wait && !queue.note_written(writer) => {
+                // An object that nobody waits for would only take room.
+                let is_finished = writer.lock_state().finished;
+                Some(if is_finished { Request::WriterEnded } else { Request::Refused })
+            }
             Some(writer) if !queue.make_explicit(writer) => Some(Request::WriterEnded),
             _ => {
                 self.ask_ranges(queue, owner, mode, may_wait).or_else(|| queue.request(owner, mode, may_wait))

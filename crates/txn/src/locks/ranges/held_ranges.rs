@@ -30,6 +30,11 @@ pub(super) struct Change {
 }
 
 impl HeldRanges {
+    /// Takes the first range out.
+    pub(super) fn pop_first(&mut self) -> Option<Range> {
+        self.0.pop_first().map(|(from, (end, hold))| (from, end, hold))
+    }
+
     /// First key, key behind the last, hold.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], Option<&[u8]>, Hold)> {
         self.0.iter().map(|(from, (end, hold))| (&**from, end.key(), *hold))
