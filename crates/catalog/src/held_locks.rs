@@ -48,7 +48,8 @@ impl LockOwner<'_> {
 pub struct HeldLocks {
     /// Those of LOCK TABLES, and the global read lock.
     pub explicit: ExplicitLocks,
-    /// To the end of the transaction, in queues.
+    /// To the end of the transaction, in queues, in the order in which they were taken: a name may stand there again, with a stronger
+    /// mode.
     transaction: Vec<(LockKey, LockMode)>,
     /// To the end of the transaction, each in the slot of its place.
     slots: Vec<(CellId, LockMode)>,
@@ -60,6 +61,13 @@ pub struct HeldLocks {
     wanted_slot: bool,
     /// The locks of this transaction may go to another owner: they stay out of slots.
     is_movable: bool,
+}
+
+/// How much a session held to the end of its transaction at some time.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldMark {
+    queued: usize,
+    slots: usize,
 }
 
 /// Metadata locks of a transaction that has left its session: they are given back by whoever ends it.
@@ -92,8 +100,9 @@ impl LeftLocks {
 /// Locks of the transaction.
 impl HeldLocks {
     /// For [`HeldLocks::release_since`].
-    pub fn mark(&self) -> usize {
-        self.transaction.len()
+    #[inline]
+    pub fn mark(&self) -> HeldMark {
+        HeldMark { queued: self.transaction.len(), slots: self.slots.len() }
     }
 
     /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
@@ -156,15 +165,11 @@ impl HeldLocks {
         if self.explicit.covers(key, mode) {
             return Ok(());
         }
-        let held = self.transaction.iter().position(|(held, _)| held == key);
-        if held.is_some_and(|at| self.transaction[at].1.covers(mode)) {
+        if self.transaction.iter().any(|(held, held_mode)| held == key && held_mode.covers(mode)) {
             return Ok(());
         }
         owner.acquire(key, mode, LockDuration::Transaction, limit)?;
-        match held {
-            Some(at) => self.transaction[at].1 = mode,
-            None => self.transaction.push((key.clone(), mode)),
-        }
+        self.transaction.push((key.clone(), mode));
         Ok(())
     }
 
@@ -198,15 +203,38 @@ impl HeldLocks {
         LeftLocks { owner: heir, keys }
     }
 
-    /// Gives back the metadata locks that were taken in queues for the transaction since the mark was made. None if there are slots:
-    /// a lock that moved from one to its queue would go with them.
-    pub fn release_since(&mut self, owner: LockOwner<'_>, mark: usize) {
-        while self.slots.is_empty()
-            && self.transaction.len() > mark
-            && let Some((key, _)) = self.transaction.pop()
+    /// Gives back the metadata locks that were taken for the transaction since the mark was made, and makes those weaker that have become
+    /// stronger in their queues. Two stay, which is safe: a stronger mode in an older slot, and what was taken in the queue of a name
+    /// that is in an older slot too, since that lock may be in the queue by now.
+    pub fn release_since(&mut self, owner: LockOwner<'_>, mark: HeldMark) {
+        let own = self.own.clone();
+        while self.slots.len() > mark.slots
+            && let (Some(own), Some(_)) = (&own, self.slots.pop())
         {
-            owner.release(&key, LockDuration::Transaction);
+            let older = &self.transaction[..mark.queued.min(self.transaction.len())];
+            let moved = owner.locks.empty_slot(own, self.slots.len());
+            if let Some(key) = moved.filter(|key| !older.iter().any(|(held, _)| held == key)) {
+                owner.release(&key, LockDuration::Transaction);
+            }
         }
+        let mut kept = Vec::new();
+        while self.transaction.len() > mark.queued
+            && let Some((key, mode)) = self.transaction.pop()
+        {
+            if self.has_in_slot(owner, &key) {
+                kept.push((key, mode));
+                continue;
+            }
+            let older = self.transaction.iter().filter(|(held, _)| *held == key);
+            let modes: Vec<LockMode> = older.map(|(_, mode)| *mode).collect();
+            owner.locks.release_to(owner.session, &key, &modes);
+        }
+        self.transaction.extend(kept.into_iter().rev());
+    }
+
+    fn has_in_slot(&self, owner: LockOwner<'_>, key: &LockKey) -> bool {
+        !self.slots.is_empty()
+            && owner.locks.cell_of(key).is_some_and(|cell| self.slots.iter().any(|(id, _)| *id == cell))
     }
 }
 

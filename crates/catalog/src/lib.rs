@@ -8,7 +8,7 @@ mod metadata_lock;
 mod table_locks;
 
 pub use explicit_locks::{ExplicitLocks, LockedTable};
-pub use held_locks::{HeldLocks, LeftLocks, LockOwner};
+pub use held_locks::{HeldLocks, HeldMark, LeftLocks, LockOwner};
 pub use metadata_lock::{
     CellId, Intent, LockDuration, LockKey, LockMode, LockRequest, LockRow, MetadataLocks, Namespace,
     ObjectCell, RowClass, SLOTS, SeenCell, SessionLocks, SlotTaken, TableLock, WaitEnd, WaitLimit,

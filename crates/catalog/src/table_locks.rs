@@ -12,7 +12,7 @@ pub struct TableLocks {
 }
 
 /// A table as it is used at one place of a statement.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LockUse {
     /// The table.
     pub key: LockKey,
@@ -42,6 +42,13 @@ impl TableLocks {
     pub fn only_read(&mut self) {
         self.locks.iter_mut().for_each(|lock| lock.mode = LockMode::Read);
         self.uses.iter_mut().for_each(|used| used.mode = LockMode::Read);
+    }
+
+    /// What PREPARE locks, and EXECUTE does not need: only that the tables stay what they are. LOCK TABLES of others does not matter.
+    pub fn to_prepare(&self) -> TableLocks {
+        let lock = |lock: &TableLock| TableLock::new(lock.key.clone(), LockMode::Shared);
+        let uses = self.uses.iter().map(|used| LockUse { mode: LockMode::Shared, ..used.clone() });
+        TableLocks { locks: self.locks.iter().map(lock).collect(), uses: uses.collect() }
     }
 
     /// Whether a plan that was made under these locks may still be used.

@@ -4,7 +4,7 @@
 use crate::locks_needed::locks_needed;
 use crate::session::Session;
 use accounts::Privileges;
-use catalog::{Intent, LockKey, LockMode, LockedTable, TableLocks};
+use catalog::{HeldMark, Intent, LockKey, LockMode, LockedTable, TableLocks};
 use errors::{SqlResult, sql_error};
 use instance::{lock_limit as limit, lock_owner as owner};
 use parser::ast::{LockTable, Statement, TableLockMode};
@@ -42,8 +42,8 @@ impl Session {
         self.locks.release_transaction(owner(&self.instance, &self.shared));
     }
 
-    /// Gives back what planning alone has locked since the mark was made.
-    pub(crate) fn release_locks_since(&mut self, mark: usize) {
+    /// Gives back what was locked for the transaction since the mark was made.
+    pub(crate) fn release_locks_since(&mut self, mark: HeldMark) {
         self.locks.release_since(owner(&self.instance, &self.shared), mark);
     }
 

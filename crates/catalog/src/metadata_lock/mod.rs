@@ -146,7 +146,17 @@ impl MetadataLocks {
 
     /// Gives back what a session holds of a name for that time.
     pub fn release(&self, session: u32, key: &LockKey, duration: LockDuration) {
-        self.table.release(session, key, duration);
+        self.table.release(session, key, duration, &[]);
+    }
+
+    /// The same of what it holds to the end of its transaction, but for the modes that it keeps.
+    pub fn release_to(&self, session: u32, key: &LockKey, kept: &[LockMode]) {
+        self.table.release(session, key, LockDuration::Transaction, kept);
+    }
+
+    /// The number of the cell of a name that kept plans use.
+    pub fn cell_of(&self, key: &LockKey) -> Option<CellId> {
+        self.table.cell_of(key)
     }
 
     /// Gives what a session holds of a name in its queue, to the end of its transaction, to somebody who waits for nothing.
@@ -173,9 +183,15 @@ impl MetadataLocks {
     /// Gives back what a slot holds.
     #[inline]
     pub fn release_slot(&self, locks: &SessionLocks, slot: usize) {
-        if let Some(key) = locks.give_back(slot) {
+        if let Some(key) = self.empty_slot(locks, slot) {
             self.release(locks.session(), &key, LockDuration::Transaction);
         }
+    }
+
+    /// Empties a slot. If its lock was moved to a queue, this is the name of it, and the lock is there still.
+    #[inline]
+    pub fn empty_slot(&self, locks: &SessionLocks, slot: usize) -> Option<LockKey> {
+        locks.give_back(slot)
     }
 
     /// Plans that use the table are to be made anew, as after ANALYZE TABLE.

@@ -195,8 +195,8 @@ impl Queue {
         Some(removed)
     }
 
-    /// Gives back what the session holds for that time: its modes, if it held anything.
-    pub fn release(&mut self, session: u32, duration: LockDuration) -> Option<Modes> {
+    /// Gives back what the session holds for that time, but for the modes that it keeps: its modes, if it held anything.
+    pub fn release(&mut self, session: u32, duration: LockDuration, kept: &[LockMode]) -> Option<Modes> {
         let mut released = Modes::default();
         let mut at = 0;
         while let Some(held) = self.granted.get(at) {
@@ -206,7 +206,16 @@ impl Queue {
                 at += 1;
             }
         }
-        (released != Modes::default()).then_some(released)
+        if released == Modes::default() {
+            return None;
+        }
+        for mode in kept {
+            let ticket = Ticket { session, mode: *mode, duration };
+            if !self.covers(ticket) {
+                self.granted.push(ticket);
+            }
+        }
+        Some(released)
     }
 
     /// What a session holds to the end of its transaction is another's from now on. Nobody waits for it any more or less than before, but

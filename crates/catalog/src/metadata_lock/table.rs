@@ -165,6 +165,11 @@ impl LockTable {
         SeenCell::new(cell)
     }
 
+    /// The number of the cell of a name that kept plans use.
+    pub fn cell_of(&self, key: &LockKey) -> Option<CellId> {
+        self.shard(key).get(key).and_then(|name| name.cell.as_ref()).map(|cell| cell.id())
+    }
+
     /// Plans that use the table are to be made anew.
     pub fn renew(&self, key: &LockKey) {
         if let Some(cell) = self.shard(key).get(key).and_then(|name| name.cell.as_ref()) {
@@ -206,11 +211,11 @@ impl LockTable {
         true
     }
 
-    /// Gives back what a session holds for that time.
-    pub fn release(&self, session: u32, key: &LockKey, duration: LockDuration) {
+    /// Gives back what a session holds for that time, but for the modes that it keeps: some of what it holds.
+    pub fn release(&self, session: u32, key: &LockKey, duration: LockDuration, kept: &[LockMode]) {
         let mut shard = self.shard(key);
         let Some(name) = shard.get_mut(key) else { return };
-        let Some(released) = name.queue.release(session, duration) else { return };
+        let Some(released) = name.queue.release(session, duration, kept) else { return };
         if released.contains(LockMode::Exclusive) {
             name.end_cell();
         }
