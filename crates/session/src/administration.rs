@@ -374,8 +374,13 @@ fn with_locked<T>(
     mode: LockMode,
     run: impl FnOnce(&mut Session) -> SqlResult<T>,
 ) -> SqlResult<T> {
+    let held = session.locks.mark();
     let outcome =
         session.lock_metadata(&LockKey::table(&name.schema, &name.table), mode).and_then(|()| run(session));
+    if session.instance.engine().dictionary().table(&name.schema, &name.table).is_none() {
+        // Nothing was opened.
+        session.release_locks_since(held);
+    }
     if session.transaction.current.is_none() && !session.transaction.explicit {
         session.release_transaction_locks();
     }

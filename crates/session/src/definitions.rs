@@ -102,9 +102,11 @@ fn create_as_select(
     }
     let parameters = Arc::clone(&session.parameters);
     let described = session.run_in_transaction(&locks, false, |session, reads_lock| {
-        session.with_context(&locks, reads_lock, &parameters, |context| {
+        let described = session.with_context(&locks, reads_lock, &parameters, |context| {
             planning::describe_for_table(&statement, context)
-        })
+        });
+        session.transaction.only_planned = described.is_err();
+        described
     })?;
     let (made, insert) = definer(session).make_selected(selected, create, query.clone(), &described)?;
     fill_made_table(session, &made, &insert, channel)

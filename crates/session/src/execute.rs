@@ -3,9 +3,10 @@
 use crate::collector::Collector;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
-use crate::planning::{self, ParameterTyping, prepare};
+use crate::planning::{ParameterTyping, prepare};
 use crate::prepared_under::Resolution;
 use crate::session::Session;
+use crate::statement_locks::is_of_opening;
 use catalog::{Intent, TableLocks};
 use charset::CollationId;
 use dictionary::TableName;
@@ -175,6 +176,7 @@ impl Session {
             self.refuse_read_only_server()?;
         }
         let mut kept = KeptRun::Done;
+        let held = self.locks.mark();
         let run = |session: &mut Session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
             if !planned.locks.are_current() || !planned.prepared.fits(today, parameters) {
@@ -191,6 +193,7 @@ impl Session {
             })
         };
         let Some(outcome) = self.run_in_transaction(&planned.locks, traits.changes_rows, run)? else {
+            self.release_locks_since(held);
             return Ok(kept);
         };
         planned.reads.saw(outcome.rows_examined);
@@ -254,9 +257,11 @@ impl Session {
         changes: bool,
         run: impl FnOnce(&mut Session, bool) -> SqlResult<T>,
     ) -> SqlResult<T> {
+        let held = self.locks.mark();
         let locked = self.take_table_locks(locks);
         let had_transaction = self.transaction.current.is_some();
         if let Err(error) = locked {
+            self.release_locks_since(held);
             self.after_failure(&error)?;
             return Err(error);
         }
@@ -283,6 +288,9 @@ impl Session {
                 {
                     // That the transaction is gone is what the client has to know first.
                     self.diagnostics.push(Level::Error, std::mem::replace(&mut error, failure));
+                }
+                if self.transaction.only_planned && is_of_opening(&error) {
+                    self.release_locks_since(held);
                 }
                 self.after_failure(&error)?;
                 Err(error)
@@ -408,10 +416,15 @@ impl Session {
         let parameters = Arc::clone(&self.parameters);
         self.run_in_transaction(&locks, false, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(sources);
-            session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
+            let mut only_planned = true;
+            let outcome = session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
-                planning::execute(statement, context, &mut collector)
-            })
+                let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
+                only_planned = false;
+                exec::execute_planned(&prepared, context, &mut collector)
+            });
+            session.transaction.only_planned = only_planned;
+            outcome
         })?;
         Ok((collector.columns, collector.rows))
     }

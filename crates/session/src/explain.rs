@@ -37,18 +37,23 @@ pub(crate) fn run(
     }
     let parameters = Arc::clone(&session.parameters);
     let explained = session.run_in_transaction(&locks, false, |session, reads_lock| {
-        session.with_context(&locks, reads_lock, &parameters, |context| {
+        let mut only_planned = true;
+        let outcome = session.with_context(&locks, reads_lock, &parameters, |context| {
             if runs {
                 let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
+                only_planned = false;
                 return sent(explain, explain::analyzed(&prepared, format, context)?, context, channel);
             }
             let plan = plan_to_explain(statement, context)?;
+            only_planned = false;
             if explain.into.is_none() {
                 return Ok((explain::explain(&plan, format, context, channel)?, None));
             }
             let text = explain::explained(&plan, format, context)?;
             sent(explain, (text, StatementOutcome::default()), context, channel)
-        })
+        });
+        session.transaction.only_planned = only_planned;
+        outcome
     });
     let (outcome, text) = explained?;
     if let (Some(name), Some(text)) = (&explain.into, text) {

@@ -1,13 +1,13 @@
 //! Plans of statements: what the planner is told of the session, and what becomes of its plan. Main function: [`prepare`].
 
 use errors::SqlResult;
-use exec::{PlanningContext, Prepared, StatementContext, StatementOutcome};
+use exec::{PlanningContext, Prepared, StatementContext};
 use parser::ast::Statement;
 use plan::Plan;
 use plan::physical::OriginPath;
 use planner::{ParameterTypes, PlannerInput};
 use values::ColumnType;
-use wire::result::{ClientChannel, ResultColumn};
+use wire::result::ResultColumn;
 
 /// How a statement's parameters get their types.
 #[derive(Clone, Copy, Debug)]
@@ -77,16 +77,6 @@ pub(crate) fn prepare(
 ) -> SqlResult<Prepared> {
     let plan = plan_with(statement, context, typing, if runs { Purpose::Run } else { Purpose::Keep })?;
     Ok(Prepared::new(plan, context))
-}
-
-/// Prepares and runs a statement.
-pub(crate) fn execute(
-    statement: &Statement,
-    context: &mut StatementContext<'_>,
-    channel: &mut dyn ClientChannel,
-) -> SqlResult<StatementOutcome> {
-    let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
-    exec::execute_planned(&prepared, context, channel)
 }
 
 /// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT), and how the query

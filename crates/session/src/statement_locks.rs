@@ -5,12 +5,31 @@ use crate::locks_needed::locks_needed;
 use crate::session::Session;
 use accounts::Privileges;
 use catalog::{HeldMark, Intent, LockKey, LockMode, LockedTable, TableLocks};
-use errors::{SqlResult, sql_error};
+use errors::code;
+use errors::{ErrorCode, SqlError, SqlResult, sql_error};
 use instance::{lock_limit as limit, lock_owner as owner};
 use parser::ast::{LockTable, Statement, TableLockMode};
 use std::collections::HashSet;
 use std::time::Duration;
 use wire::result::ResultSink;
+
+/// What MySQL finds wrong before all tables of a statement are open, or even before any is.
+const OF_OPENING: &[&ErrorCode] = &[
+    &code::ER_DBACCESS_DENIED_ERROR,
+    &code::ER_BAD_DB_ERROR,
+    &code::ER_NONUNIQ_TABLE,
+    &code::ER_UNKNOWN_TABLE,
+    &code::ER_TABLEACCESS_DENIED_ERROR,
+    &code::ER_NO_SUCH_TABLE,
+    &code::ER_PARTITION_CLAUSE_ON_NONPARTITIONED,
+    &code::ER_UNRESOLVED_TABLE_LOCK,
+];
+
+/// Whether a statement that was only planned has failed in opening its tables: it keeps no metadata lock then. After any other error
+/// what it has locked stays so to the end of the transaction.
+pub(crate) fn is_of_opening(error: &SqlError) -> bool {
+    OF_OPENING.iter().any(|code| error.is(code))
+}
 
 impl Session {
     /// lock_wait_timeout.

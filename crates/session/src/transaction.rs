@@ -31,7 +31,7 @@ pub struct TransactionState {
     /// The same for READ ONLY.
     pub next_read_only: Option<bool>,
     /// The running statement was planned, at most: SET TRANSACTION did not speak of its transaction, but of that of a statement
-    /// that does something.
+    /// that does something. Whoever calls `run_in_transaction` says so.
     pub only_planned: bool,
     /// Characteristics of the running transaction, for AND CHAIN.
     options: Characteristics,
