@@ -8,6 +8,7 @@ expected_failures.txt names tests that fail today, with the reason; `check` fail
 
 A test is statements that end with `;` at a line's end. `-- connection NAME` switches to a named connection,
 `-- background` runs the next statement without waiting for it, `-- reap` waits for the connection's statement,
+`-- ping` and `-- init_db NAME` send COM_PING and COM_INIT_DB, whose answer is shown with its status and number of warnings.
 `-- sorted` sorts the next result's rows, `-- novalues` compares only columns and row count (ids, times).
 LOAD DATA LOCAL finds files in this directory. A result holds each statement with its columns and types, rows, affected rows, ids, warnings or error."""
 import argparse
@@ -19,7 +20,7 @@ import sys
 import threading
 
 import pymysql
-from pymysql.constants import CLIENT, FIELD_TYPE
+from pymysql.constants import CLIENT, COMMAND, FIELD_TYPE, SERVER_STATUS
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import test_files  # noqa: E402
@@ -83,13 +84,26 @@ def run(connection, statement, mark):
     return lines
 
 
+def send(connection, command, argument):
+    """A command that is no statement. All that is shown of the status is whether a transaction is open: SERVER_STATUS_IN_TRANS."""
+    try:
+        connection._execute_command(command, argument)
+        packet = connection._read_packet()
+        packet.read_uint8()
+        packet.read_length_encoded_integer(), packet.read_length_encoded_integer()
+        status, warnings = packet.read_uint16(), packet.read_uint16()
+        return [f"ok{' in_trans' if status & SERVER_STATUS.SERVER_STATUS_IN_TRANS else ''} warnings={warnings}"]
+    except pymysql.err.MySQLError as error:
+        return [f"error {error.args[0]}: {error.args[1]}"]
+
+
 def statements(source):
     """Yields (directive, argument) and ('statement', text)."""
     pending = []
     for line in source.splitlines():
         words = line.strip().split(maxsplit=2)
         if not pending and words[:1] == ["--"] and len(words) > 1 and words[1] in (
-                "connection", "background", "reap", "sorted", "novalues"):
+                "connection", "background", "reap", "sorted", "novalues", "ping", "init_db"):
             yield words[1], words[2] if len(words) > 2 else ""
         elif not pending and (not line.strip() or line.startswith(("-- ", "#"))):
             continue
@@ -127,6 +141,9 @@ class Runner:
             thread, lines = self.running.pop(self.current)
             thread.join(30)
             return [f"-- reap {self.current}"] + lines
+        if kind in ("ping", "init_db"):
+            command = COMMAND.COM_PING if kind == "ping" else COMMAND.COM_INIT_DB
+            return [f"-- {kind} {argument}".rstrip()] + send(self.connection(), command, argument)
         lines, mark, self.mark = [], self.mark, ""
         connection = self.connection()
         if self.background:

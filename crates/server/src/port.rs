@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::Lsn;
 use values::Value;
-use wire::result::{ClientChannel, ResultColumn, ResultSink};
+use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 
 /// What connections share. See [`session::Instance`] for what each method means.
 #[allow(missing_docs)]
@@ -66,6 +66,7 @@ pub trait SqlSession: Send {
     fn reset_connection(&mut self, sink: &mut dyn ResultSink);
     fn change_user(&mut self, info: ConnectionInfo, account: &AuthenticationAccount) -> SqlResult<()>;
     fn acknowledge(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()>;
+    fn command_end(&mut self) -> StatementEnd;
     fn idle_timeout(&self) -> Duration;
     fn max_allowed_packet(&self) -> usize;
     fn must_close(&self) -> bool;
@@ -211,6 +212,10 @@ impl SqlSession for Session {
 
     fn acknowledge(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
         Session::acknowledge(self, sink)
+    }
+
+    fn command_end(&mut self) -> StatementEnd {
+        Session::command_end(self)
     }
 
     fn idle_timeout(&self) -> Duration {

@@ -254,7 +254,7 @@ impl Session {
                 self.prepared.by_id.insert(statement_id, entry);
             }
             None => {
-                self.start_statement(false);
+                self.start_statement(true);
                 self.fail(unknown(statement_id), channel);
             }
         }
@@ -426,7 +426,7 @@ impl Session {
     pub fn fetch(&mut self, statement_id: u32, rows_max: u32, sink: &mut dyn ResultSink) -> Lsn {
         self.begin_command(Command::Fetch);
         self.count(status::COM_STMT_FETCH, 1);
-        self.start_statement(false);
+        self.start_statement(true);
         let allowed = self.check_expired_password(false);
         if let Err(error) = allowed.and_then(|()| self.fetch_rows(statement_id, rows_max, sink)) {
             self.fail(error, sink);
@@ -460,7 +460,7 @@ impl Session {
     /// COM_STMT_RESET: forgets long data and closes the cursor.
     pub fn reset_statement(&mut self, statement_id: u32, sink: &mut dyn ResultSink) {
         self.count(status::COM_STMT_RESET, 1);
-        self.start_statement(false);
+        self.start_statement(true);
         let outcome = match self.prepared.by_id.get_mut(&statement_id) {
             Some(entry) => {
                 entry.cursor = None;

@@ -28,7 +28,7 @@ use variables::SessionVariables;
 use variables::id;
 use variables::status::{StatusId, id as status};
 use wire::capabilities::client;
-use wire::result::{ClientChannel, ResultColumn, ResultSink, SessionChange};
+use wire::result::{ClientChannel, ResultColumn, ResultSink, SessionChange, StatementEnd};
 
 /// One connection's state. Dropping it rolls back its transaction and releases its locks.
 ///
@@ -64,6 +64,8 @@ pub struct Session {
     pub(crate) packet_lsn: Lsn,
     /// The parser's warnings for the statement that starts next.
     pub(crate) parse_warnings: Vec<errors::SqlError>,
+    /// Conditions that the running statement, or the last one, has left of those before it: its answer does not count them.
+    pub(crate) kept_conditions: u64,
     pub(crate) hints: crate::hints::RunningHints,
     pub(crate) query_attributes: Vec<(String, values::Value)>,
     /// The running statement was prepared under other settings than these.
@@ -139,6 +141,7 @@ impl Session {
             must_close: false,
             packet_lsn: Lsn(0),
             parse_warnings: Vec::new(),
+            kept_conditions: 0,
             hints: crate::hints::RunningHints::default(),
             query_attributes: Vec::new(),
             resolution: None,
@@ -199,11 +202,11 @@ impl Session {
         self.end_command()
     }
 
-    /// COM_INIT_DB. Errors: 1044, 1049.
+    /// COM_INIT_DB. Like every command that is no statement it leaves the diagnostics of the statement before it, and adds its own.
+    /// Errors: 1044, 1049.
     pub fn use_schema(&mut self, name: &[u8], sink: &mut dyn ResultSink) {
         self.begin_command(Command::InitDb);
         self.count(status::COM_CHANGE_DB, 1);
-        self.diagnostics.clear();
         let name = String::from_utf8_lossy(name).into_owned();
         let allowed = self.check_expired_password(false);
         let outcome = allowed.and_then(|()| self.change_schema(&name)).and_then(|()| self.send_ok(sink));
@@ -220,9 +223,15 @@ impl Session {
         pattern: &[u8],
     ) -> SqlResult<Vec<(ResultColumn, Option<Vec<u8>>)>> {
         self.begin_command(Command::FieldList);
-        self.start_statement(false);
+        self.start_statement(true);
+        self.diagnostics.warning(sql_error!(
+            ER_WARN_DEPRECATED_SYNTAX,
+            "COM_FIELD_LIST",
+            "SHOW COLUMNS FROM statement"
+        ));
         let allowed = self.check_expired_password(false);
         let outcome = allowed.and_then(|()| crate::show::showing(self, (0, u64::MAX)).fields(table, pattern));
+        self.state.numbers.row_count = -1;
         if let Err(error) = &outcome {
             self.diagnostics.push(errors::Level::Error, error.clone());
         }
@@ -298,10 +307,15 @@ impl Session {
         Ok(())
     }
 
-    /// An OK answer without effect (COM_PING, COM_SET_OPTION, end of authentication).
+    /// An OK answer without effect (COM_PING, end of authentication).
     pub fn acknowledge(&mut self, sink: &mut dyn ResultSink) -> SqlResult<()> {
-        self.diagnostics.clear();
         self.send_ok(sink)
+    }
+
+    /// What answers a command that has neither rows nor an OK packet (COM_SET_OPTION, COM_DEBUG).
+    pub fn command_end(&mut self) -> StatementEnd {
+        self.state.numbers.row_count = -1;
+        self.statement_end(0, 0, String::new())
     }
 
     /// How long the connection may stay idle (wait_timeout, or interactive_timeout).

@@ -181,6 +181,7 @@ impl Session {
         if !keep_diagnostics {
             self.diagnostics.clear();
         }
+        self.kept_conditions = self.diagnostics.count();
         for warning in std::mem::take(&mut self.parse_warnings) {
             self.diagnostics.warning(warning);
         }
@@ -264,7 +265,8 @@ impl Session {
             affected_rows,
             last_insert_id,
             server_status: self.server_status(),
-            warnings: self.diagnostics.count().min(u64::from(u16::MAX)) as u16,
+            warnings: self.diagnostics.count().saturating_sub(self.kept_conditions).min(u64::from(u16::MAX))
+                as u16,
             info,
             session_changes: std::mem::take(&mut self.changes),
         }

@@ -100,12 +100,10 @@ fn dispatch(session: &mut dyn SqlSession, channel: &mut Channel<'_>, command: Co
         }
         Command::Statistics => channel.encoder().raw(session.statistics().as_bytes()),
         Command::Ping => acknowledge(session, channel),
-        Command::Debug => channel.encoder().end_rows(&Default::default()),
+        Command::Debug => channel.encoder().end_rows(&session.command_end()),
         Command::SetOption { multi_statements } => {
             session.set_multi_statements(multi_statements);
-            let end =
-                wire::result::StatementEnd { server_status: session.server_status(), ..Default::default() };
-            channel.encoder().end_rows(&end);
+            channel.encoder().end_rows(&session.command_end());
         }
         Command::Prepare(sql) => {
             let prepared = session.prepare(sql);

@@ -410,6 +410,10 @@ impl SqlSession for FakeSession {
         sink.ok(&end())
     }
 
+    fn command_end(&mut self) -> StatementEnd {
+        end()
+    }
+
     fn idle_timeout(&self) -> Duration {
         self.idle_timeout
     }
