@@ -20,6 +20,7 @@ pub struct TableUse {
 struct Walk<'s> {
     uses: Vec<TableUse>,
     functions: Vec<&'s FunctionCall>,
+    derived: bool,
     /// Common tables in scope, the innermost last.
     common: Vec<&'s str>,
 }
@@ -30,13 +31,15 @@ pub struct NamesUsed<'s> {
     pub tables: Vec<TableUse>,
     /// Calls of functions that are not built in.
     pub functions: Vec<&'s FunctionCall>,
+    /// It reads a table that exists only in the statement: of a query, of JSON.
+    pub derived: bool,
 }
 
 /// The tables and functions that a statement names.
 pub fn names_used(statement: &Statement) -> NamesUsed<'_> {
     let mut walk = Walk::default();
     walk.statement(statement);
-    NamesUsed { tables: walk.uses, functions: walk.functions }
+    NamesUsed { tables: walk.uses, functions: walk.functions, derived: walk.derived }
 }
 
 impl<'s> Walk<'s> {
@@ -51,6 +54,8 @@ impl<'s> Walk<'s> {
     fn table(&mut self, name: &ObjectName, alias: &str, mode: LockMode) {
         if name.schema.is_some() || !self.common.contains(&name.name.as_str()) {
             self.uses.push(TableUse { name: name.clone(), alias: alias.to_owned(), mode });
+        } else {
+            self.derived = true;
         }
     }
 
@@ -181,8 +186,14 @@ impl<'s> Walk<'s> {
         for reference in references {
             match reference {
                 TableReference::Table(table) => self.factor(table, mode),
-                TableReference::Derived { query, .. } => self.query(query, LockMode::Read),
-                TableReference::JsonTable(table) => self.expression(&table.document),
+                TableReference::Derived { query, .. } => {
+                    self.derived = true;
+                    self.query(query, LockMode::Read);
+                }
+                TableReference::JsonTable(table) => {
+                    self.derived = true;
+                    self.expression(&table.document);
+                }
                 TableReference::Join(join) => {
                     self.references(std::slice::from_ref(&join.left), mode);
                     self.references(std::slice::from_ref(&join.right), mode);

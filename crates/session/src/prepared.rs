@@ -161,7 +161,7 @@ impl Session {
         }
         check_preparable(&parsed.statement, parsed.parameters)?;
         if !self.transaction.xa.uses_tables() {
-            crate::xa::refuse_tables(self, &parsed.statement)?;
+            crate::xa::refuse_prepare(self, &parsed.statement)?;
         }
         let hints = parsed.hints;
         let of_hints = hints.iter().flat_map(|hints| hints::warnings(hints));

@@ -17,6 +17,9 @@ pub(crate) fn show(session: &mut Session, show: &Show, channel: &mut dyn ClientC
         _ => (0, u64::MAX),
     };
     let (listing, filter) = showing(session, limit).listing(show)?;
+    if queries_tables(show) {
+        session.transaction.xa.check_tables()?;
+    }
     let found_rows = session.state.numbers.found_rows;
     send_listing(session, listing, &filter, channel)?;
     if is_no_query(show) {
@@ -45,6 +48,22 @@ pub(crate) fn is_no_query(show: &Show) -> bool {
     )
 }
 
+/// What MySQL answers by a query over information_schema, performance_schema or the dictionary: over tables.
+pub(crate) fn queries_tables(show: &Show) -> bool {
+    !is_no_query(show)
+        && !matches!(
+            show,
+            Show::WarningCount
+                | Show::ErrorCount
+                | Show::BinaryLogs
+                | Show::BinaryLogStatus
+                | Show::BinlogEvents { .. }
+                | Show::ReplicaStatus { .. }
+                | Show::ProcedureCode(_)
+                | Show::FunctionCode(_)
+        )
+}
+
 /// DESCRIBE table [column or pattern].
 pub(crate) fn describe_table(
     session: &mut Session,
@@ -54,6 +73,7 @@ pub(crate) fn describe_table(
 ) -> SqlResult<()> {
     let filter = column.map_or(ShowFilter::None, |pattern| ShowFilter::Like(pattern.to_vec()));
     let listing = showing(session, (0, u64::MAX)).describe(table)?;
+    session.transaction.xa.check_tables()?;
     send_listing(session, listing, &filter, channel)
 }
 

@@ -4,10 +4,10 @@
 
 use crate::session::Session;
 use accounts::Privileges;
-use catalog::Intent;
+use catalog::{Intent, LockMode};
 use errors::{SqlError, SqlResult, sql_error};
 use instance::{BranchOwner, LeftBranch, engine_name, lock_owner, names_used, table_name};
-use parser::ast::{ObjectName, Show, Statement, Xa, Xid};
+use parser::ast::{ExplainTarget, ObjectName, Show, Statement, Xa, Xid};
 use std::time::Duration;
 use sysviews::result::{column, computed, not_null, sized_column};
 use values::{ColumnType, TypeKind, Value};
@@ -124,23 +124,53 @@ impl XaState {
 }
 
 /// What uses tables where they may not be used: errors as [`XaState::check_tables`]. What names a table that does not exist, or that the
-/// account may not use, fails by itself: the error must not tell which of the two it is.
+/// account may not use, fails by itself: the error must not tell which of the two it is. SHOW and DESCRIBE say themselves when they
+/// come to a query. A READ ONLY transaction refuses before (1792).
 #[cold]
 pub(crate) fn refuse_tables(session: &mut Session, statement: &Statement) -> SqlResult<()> {
     let is_refused = match statement {
         Statement::Show(show) => match &**show {
             Show::CreateTable(name) | Show::CreateView(name) => is_seen(session, name),
-            show => !crate::show::is_no_query(show),
+            Show::CreateUser(_) => true,
+            _ => false,
         },
-        Statement::Describe { table, .. } => is_seen(session, table),
         Statement::Savepoint(_) => !matches!(session.transaction.xa, XaState::RollbackOnly { .. }),
         Statement::RollbackTo(name) | Statement::ReleaseSavepoint(name) => session.has_savepoint(name),
         _ => {
-            let tables = names_used(statement).tables;
+            let used = names_used(statement);
+            let (run, only_reads) = match statement {
+                Statement::Explain(explain) => match &explain.target {
+                    ExplainTarget::Statement(explained) => {
+                        (&**explained, matches!(**explained, Statement::Query(_)))
+                    }
+                    ExplainTarget::Connection(_) => (statement, true),
+                },
+                _ => (statement, false),
+            };
             let (instance, schema) = (&session.instance, session.schema.as_deref());
-            session.user.require_statement(instance, statement, schema)?;
-            !tables.is_empty() && tables.iter().all(|used| exists(session, &used.name))
+            session.user.require_statement(instance, run, schema)?;
+            if !only_reads && used.tables.iter().any(|used| used.mode == LockMode::Write) {
+                session.refuse_read_only_transaction()?;
+            }
+            let names_any = !used.tables.is_empty() || used.derived;
+            names_any && used.tables.iter().all(|used| exists(session, &used.name))
         }
+    };
+    if is_refused { session.transaction.xa.check_tables() } else { Ok(()) }
+}
+
+/// The same for PREPARE, which opens the tables of queries, row changes and CREATE TABLE, and does not look for those of SHOW.
+#[cold]
+pub(crate) fn refuse_prepare(session: &mut Session, statement: &Statement) -> SqlResult<()> {
+    let is_refused = match statement {
+        Statement::Show(show) => crate::show::queries_tables(show),
+        Statement::Describe { .. } => true,
+        Statement::CreateTable(create) => {
+            let query = create.query.clone().map(Statement::Query);
+            let read = query.iter().flat_map(|query| names_used(query).tables).map(|used| used.name);
+            create.like.iter().cloned().chain(read).all(|name| exists(session, &name))
+        }
+        _ => return refuse_tables(session, statement),
     };
     if is_refused { session.transaction.xa.check_tables() } else { Ok(()) }
 }
