@@ -423,3 +423,104 @@ impl HeldLocks {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RowClass;
+    use engine::KillFlag;
+
+    const AT_ONCE: Duration = Duration::ZERO;
+
+    struct World {
+        locks: MetadataLocks,
+        kill: KillFlag,
+    }
+
+    impl World {
+        fn new() -> World {
+            let locks = MetadataLocks::new(Arc::new(env::RealClock), Arc::default());
+            World { locks, kill: KillFlag::default() }
+        }
+
+        fn owner(&self) -> LockOwner<'_> {
+            LockOwner { locks: &self.locks, session: 1 }
+        }
+
+        fn take(&self, held: &mut HeldLocks, table: &str, mode: LockMode) {
+            let limit = WaitLimit { timeout: AT_ONCE, kill: &self.kill };
+            held.take(self.owner(), limit, &LockKey::table("s", table), mode).unwrap();
+        }
+
+        /// As a kept plan does.
+        fn take_kept(&self, held: &mut HeldLocks, table: &str, mode: LockMode) {
+            let key = LockKey::table("s", table);
+            let seen = Some(self.locks.see(&key, RowClass::default));
+            let needed = TableLocks { locks: vec![TableLock { key, mode, seen }], uses: Vec::new() };
+            let limit = WaitLimit { timeout: AT_ONCE, kill: &self.kill };
+            held.wanted_slot = true;
+            held.take_tables(self.owner(), limit, &needed).unwrap();
+        }
+
+        /// Whether another session gets the lock, which it gives back.
+        fn is_free(&self, table: &str, mode: LockMode) -> bool {
+            let key = LockKey::table("s", table);
+            let request = LockRequest { session: 2, key: &key, mode, duration: LockDuration::Explicit };
+            let limit = WaitLimit { timeout: AT_ONCE, kill: &self.kill };
+            let is_free = self.locks.acquire(&request, limit) == WaitEnd::Granted;
+            self.locks.release(2, &key, LockDuration::Explicit);
+            is_free
+        }
+    }
+
+    #[test]
+    fn what_was_held_at_the_mark_is_held_as_before() {
+        let (world, mut held) = (World::new(), HeldLocks::default());
+        world.take(&mut held, "t", LockMode::Read);
+        let mark = held.mark();
+        world.take(&mut held, "t", LockMode::Write);
+        world.take(&mut held, "u", LockMode::Read);
+        assert!(!world.is_free("t", LockMode::ReadOnly));
+        held.release_since(world.owner(), mark);
+        assert!(world.is_free("u", LockMode::Exclusive));
+        assert!(world.is_free("t", LockMode::ReadOnly));
+        assert!(!world.is_free("t", LockMode::Exclusive));
+        held.release_transaction(world.owner());
+        assert!(world.is_free("t", LockMode::Exclusive));
+    }
+
+    #[test]
+    fn slots_since_the_mark_are_emptied_and_older_ones_stay() {
+        let (world, mut held) = (World::new(), HeldLocks::default());
+        world.take_kept(&mut held, "t", LockMode::Read);
+        let mark = held.mark();
+        world.take_kept(&mut held, "u", LockMode::Read);
+        // By its queue too: that lock stays, as it may be the slot's by now.
+        world.take(&mut held, "t", LockMode::Read);
+        world.take(&mut held, "v", LockMode::Write);
+        held.release_since(world.owner(), mark);
+        assert!(world.is_free("u", LockMode::Exclusive));
+        assert!(world.is_free("v", LockMode::Exclusive));
+        assert!(!world.is_free("t", LockMode::Exclusive));
+        held.release_transaction(world.owner());
+        assert!(world.is_free("t", LockMode::Exclusive));
+    }
+
+    #[test]
+    fn a_lock_that_was_moved_out_of_its_slot_is_given_back() {
+        let (world, mut held) = (World::new(), HeldLocks::default());
+        let mark = held.mark();
+        world.take_kept(&mut held, "t", LockMode::Read);
+        // Moves it to the queue.
+        assert!(!world.is_free("t", LockMode::Exclusive));
+        held.release_since(world.owner(), mark);
+        assert!(world.is_free("t", LockMode::Exclusive));
+        // Not where the queue's lock is older than the slot.
+        world.take(&mut held, "t", LockMode::Read);
+        let mark = held.mark();
+        world.take_kept(&mut held, "t", LockMode::Read);
+        assert!(!world.is_free("t", LockMode::Exclusive));
+        held.release_since(world.owner(), mark);
+        assert!(!world.is_free("t", LockMode::Exclusive));
+    }
+}
