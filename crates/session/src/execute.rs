@@ -108,6 +108,7 @@ impl Session {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
         let mut locks = self.locks_needed(statement);
+        self.refuse_read_only_change(statement, &locks)?;
         let (mut seen, fingerprint) = (Vec::new(), self.settings().fingerprint);
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
@@ -227,6 +228,19 @@ impl Session {
 
     pub(crate) fn refuse_change(&mut self, traits: StatementTraits) -> SqlResult<()> {
         if traits.changes_rows { self.refuse_read_only_server() } else { Ok(()) }
+    }
+
+    /// Error 1792 for a statement that locks rows as for a change in a READ ONLY transaction, behind missing privileges for its tables.
+    pub(crate) fn refuse_read_only_change(
+        &mut self,
+        statement: &Statement,
+        locks: &TableLocks,
+    ) -> SqlResult<()> {
+        let refused = if locks.write() { self.refuse_read_only_transaction() } else { Ok(()) };
+        if refused.is_err() {
+            self.user.require_statement(&self.instance, statement, self.schema.as_deref())?;
+        }
+        refused
     }
 
     /// Locks tables, begins a transaction if need be, runs, and commits or undoes the statement.

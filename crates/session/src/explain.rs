@@ -35,6 +35,7 @@ pub(crate) fn run(
     if is_query && !runs {
         locks.only_read();
     }
+    session.refuse_read_only_change(statement, &locks)?;
     let parameters = Arc::clone(&session.parameters);
     let explained = session.run_in_transaction(&locks, false, |session, reads_lock| {
         let mut only_planned = true;

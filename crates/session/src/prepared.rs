@@ -207,9 +207,7 @@ impl Session {
     /// The plan of a statement, to be kept for it; the transaction that planning needs is not kept.
     fn planned(&mut self, statement: &Statement, settled: &SettledTypes) -> SqlResult<Planned> {
         let mut locks = self.locks_needed(statement);
-        if locks.write() {
-            self.refuse_read_only_transaction()?;
-        }
+        self.refuse_read_only_change(statement, &locks)?;
         let held = self.locks.mark();
         let outcome = self.run_in_transaction(&locks.to_prepare(), false, |session, reads_lock| {
             session.transaction.only_planned = true;

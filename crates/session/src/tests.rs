@@ -6,6 +6,7 @@ mod password_history;
 mod passwords;
 mod plan_settings;
 mod prepared_memory;
+mod read_only;
 mod resource_limits;
 mod session_start;
 mod strict_snapshot;
