@@ -25,7 +25,9 @@ pub use ::dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementR
 pub use ddl::ConvertRow;
 pub use engine::{Engine, EngineStatus, LockHolder, LockViews, WriterStatus};
 pub use engine_error::{DuplicateKey, EngineError, EngineResult, FailedRename};
-pub use engine_types::{EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions};
+pub use engine_types::{
+    Distribution, EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions,
+};
 pub use entry::entry_text;
 pub use lob::LobReference;
 pub use read::{
@@ -33,7 +35,7 @@ pub use read::{
 };
 pub use redo::FlushWaiter;
 pub use statistics::TableStatistics;
-pub use tables::{AutoIncrement, Dictionary, Distribution, Index, Table};
+pub use tables::{AutoIncrement, Dictionary, Index, Table};
 pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};
 pub use txn::locks;
 pub use txn::{CycleMember, Extent, KillFlag, SpillError, SpillFile, WaitRequest};

@@ -3,12 +3,12 @@
 
 use crate::engine::Engine;
 use crate::read::KeyRange;
-use crate::tables::{Distribution, Index, KeptStatistics, Table};
+use crate::tables::{Index, KeptStatistics, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use dictionary_store::{Change, DictionaryStore, StoredStatistics};
 use engine_error::{EngineError, EngineResult};
-use engine_types::TransactionOptions;
+use engine_types::{Distribution, TransactionOptions};
 use entry::{Entry, EntryKind, parse_head};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
@@ -70,7 +70,7 @@ impl Engine {
         }
         let size = self.estimated_size(table);
         let mut kept = kept();
-        let found = Arc::new(Distribution::of(table, kept.stored.as_ref(), size.unwrap_or_default()));
+        let found = Arc::new(distribution_of(table, kept.stored.as_ref(), size.unwrap_or_default()));
         kept.distribution = size.map(|_| (changes, found.clone()));
         found
     }
@@ -214,22 +214,24 @@ impl Engine {
     }
 }
 
-impl Distribution {
-    /// That of a table of so many rows and bytes.
-    fn of(table: &Table, stored: Option<&StoredStatistics>, (rows, data_bytes): (u64, u64)) -> Distribution {
-        let stored = stored.filter(|stored| rows <= stored.rows.saturating_mul(GROWTH_MAX));
-        let distinct = |index: &Index| {
-            let found = stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
-            match (found, stored) {
-                (Some((_, found)), Some(stored)) => scaled(found, stored.rows, rows),
-                _ => guessed(index, rows),
-            }
-        };
-        let distinct = table.indexes.iter().map(distinct).collect();
-        let column_values =
-            stored.map_or_else(Vec::new, |stored| scaled(&stored.column_values, stored.rows, rows));
-        Distribution { rows, data_bytes, distinct, column_values }
-    }
+/// That of a table of so many rows and bytes.
+fn distribution_of(
+    table: &Table,
+    stored: Option<&StoredStatistics>,
+    (rows, data_bytes): (u64, u64),
+) -> Distribution {
+    let stored = stored.filter(|stored| rows <= stored.rows.saturating_mul(GROWTH_MAX));
+    let distinct = |index: &Index| {
+        let found = stored.and_then(|stored| stored.distinct.iter().find(|(id, _)| *id == index.id()));
+        match (found, stored) {
+            (Some((_, found)), Some(stored)) => scaled(found, stored.rows, rows),
+            _ => guessed(index, rows),
+        }
+    };
+    let distinct = table.indexes.iter().map(distinct).collect();
+    let column_values =
+        stored.map_or_else(Vec::new, |stored| scaled(&stored.column_values, stored.rows, rows));
+    Distribution { rows, data_bytes, distinct, column_values }
 }
 
 impl Sample {

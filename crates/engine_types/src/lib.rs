@@ -3,6 +3,7 @@
 
 #![forbid(unsafe_code)]
 
+mod distribution;
 mod gap;
 mod key_range;
 mod modes;
@@ -10,6 +11,7 @@ mod options;
 mod row_batch;
 mod start_times;
 
+pub use distribution::Distribution;
 pub use gap::Gap;
 pub use key_range::KeyRange;
 pub use modes::{Direction, ReadMode, WaitPolicy};

@@ -18,7 +18,6 @@ pub use self::dictionary::Dictionary;
 pub use auto_increment::AutoIncrement;
 pub(crate) use file_checks::{missing_text, strange_text};
 pub use index::Index;
-pub use kept_statistics::Distribution;
 pub(crate) use kept_statistics::KeptStatistics;
 pub(crate) use state::TableState;
 pub use table::Table;

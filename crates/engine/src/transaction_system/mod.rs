@@ -91,8 +91,7 @@ impl TransactionSystem {
         CommitTimestamp(self.raise_visible(self.last_committed.load(Ordering::Acquire)))
     }
 
-    /// The newest commit that a snapshot may have seen, durable or not. The commit table tells no more of those up to it than that they are
-    /// committed.
+    /// The newest commit that a snapshot may have seen, durable or not: of those up to it the commit table may know no more.
     #[inline]
     pub(crate) fn newest_visible(&self) -> u64 {
         // Who finds in the table that a commit has been passed sees what it was passed by.
