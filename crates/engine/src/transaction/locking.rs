@@ -240,7 +240,8 @@ impl Transaction {
         let TransactionState::Committed(timestamp) = self.engine.system.commits.state(writer) else { return };
         // What is committed since long ago for snapshots need not be durable.
         let commit = if timestamp.0 == 0 { self.engine.system.newest_visible() } else { timestamp.0 };
-        if commit > self.seen.load(Ordering::Relaxed) {
+        let durable = self.engine.pool.redo().durable_lsn().0;
+        if commit > self.seen.load(Ordering::Relaxed).max(durable) {
             self.seen.fetch_max(commit, Ordering::Relaxed);
         }
     }

@@ -92,7 +92,6 @@ impl TransactionSystem {
     }
 
     /// The newest commit that a snapshot may have seen, durable or not: of those up to it the commit table may know no more.
-    #[inline]
     pub(crate) fn newest_visible(&self) -> u64 {
         // Who finds in the table that a commit has been passed sees what it was passed by.
         self.visible.load(Ordering::Relaxed)
