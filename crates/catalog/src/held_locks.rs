@@ -211,10 +211,10 @@ impl HeldLocks {
         while self.slots.len() > mark.slots
             && let (Some(own), Some(_)) = (&own, self.slots.pop())
         {
-            let older = &self.transaction[..mark.queued.min(self.transaction.len())];
-            let moved = owner.locks.empty_slot(own, self.slots.len());
-            if let Some(key) = moved.filter(|key| !older.iter().any(|(held, _)| held == key)) {
-                owner.release(&key, LockDuration::Transaction);
+            // A lock that was moved to its queue made one stronger that was there.
+            if let Some(key) = owner.locks.empty_slot(own, self.slots.len()) {
+                let older = &self.transaction[..mark.queued.min(self.transaction.len())];
+                owner.locks.release_to(owner.session, &key, &modes_of(older, &key));
             }
         }
         let mut kept = Vec::new();
@@ -225,9 +225,7 @@ impl HeldLocks {
                 kept.push((key, mode));
                 continue;
             }
-            let older = self.transaction.iter().filter(|(held, _)| *held == key);
-            let modes: Vec<LockMode> = older.map(|(_, mode)| *mode).collect();
-            owner.locks.release_to(owner.session, &key, &modes);
+            owner.locks.release_to(owner.session, &key, &modes_of(&self.transaction, &key));
         }
         self.transaction.extend(kept.into_iter().rev());
     }
@@ -424,6 +422,10 @@ impl HeldLocks {
     }
 }
 
+fn modes_of(held: &[(LockKey, LockMode)], key: &LockKey) -> Vec<LockMode> {
+    held.iter().filter(|(held, _)| held == key).map(|(_, mode)| *mode).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -521,6 +523,13 @@ mod tests {
         world.take_kept(&mut held, "t", LockMode::Read);
         assert!(!world.is_free("t", LockMode::Exclusive));
         held.release_since(world.owner(), mark);
+        assert!(!world.is_free("t", LockMode::Exclusive));
+        // Which is as weak as it was.
+        let mark = held.mark();
+        world.take_kept(&mut held, "t", LockMode::Write);
+        assert!(!world.is_free("t", LockMode::ReadOnly));
+        held.release_since(world.owner(), mark);
+        assert!(world.is_free("t", LockMode::ReadOnly));
         assert!(!world.is_free("t", LockMode::Exclusive));
     }
 }

@@ -15,7 +15,7 @@ use accounts::{AccountName, Grants, Privileges};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;
-use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, TableAccess};
+use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, PrivilegesNeeded, TableAccess};
 use std::sync::Arc;
 
 /// Grants as the binder asks for them.
@@ -250,6 +250,12 @@ impl SessionUser {
         let grants = self.current_grants(instance);
         let privileges = GrantCheck { grants: &grants, account: &self.account, host: &self.host };
         plan::check_tables(statement, schema, &privileges)
+    }
+
+    /// What a kept plan takes of the account.
+    pub fn require_plan(&mut self, instance: &Instance, needed: &PrivilegesNeeded) -> SqlResult<()> {
+        let grants = self.current_grants(instance);
+        needed.check(&GrantCheck { grants: &grants, account: &self.account, host: &self.host })
     }
 
     fn missing_on_table(&self, missing: Privileges, table: &str) -> SqlResult<()> {

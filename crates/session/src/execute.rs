@@ -173,7 +173,12 @@ impl Session {
         self.watch_growth(planned);
         let today = settings.facts.time_zone.local_day(self.state.statement_time_microseconds);
         if planned.locks.write() {
-            self.refuse_read_only_transaction()?;
+            if let Err(error) = self.refuse_read_only_transaction() {
+                // A missing privilege is told first.
+                let needed = &planned.prepared.plan().privileges;
+                self.user.require_plan(&self.instance, needed)?;
+                return Err(error);
+            }
             self.refuse_read_only_server()?;
         }
         let mut kept = KeptRun::Done;

@@ -167,8 +167,12 @@ pub(crate) fn refuse_prepare(session: &mut Session, statement: &Statement) -> Sq
         Statement::Describe { .. } => true,
         Statement::CreateTable(create) => {
             let query = create.query.clone().map(Statement::Query);
+            if let Some(query) = &query {
+                session.user.require_statement(&session.instance, query, session.schema.as_deref())?;
+            }
             let read = query.iter().flat_map(|query| names_used(query).tables).map(|used| used.name);
-            create.like.iter().cloned().chain(read).all(|name| exists(session, &name))
+            let may_like = create.like.as_ref().is_none_or(|name| is_seen(session, name));
+            may_like && read.into_iter().all(|name| exists(session, &name))
         }
         _ => return refuse_tables(session, statement),
     };

@@ -166,6 +166,7 @@ impl Connection {
     pub fn turn(&mut self, now: Duration) -> Turn {
         let mut lsn = Lsn(0);
         if self.is_lingering {
+            self.end_session();
             return Turn { lsn, next: self.discard() };
         }
         if self.transport.has_unsent() && self.transport.flush_unsent() == Ok(false) {
@@ -199,11 +200,9 @@ impl Connection {
                 Flow::Linger => {
                     self.is_lingering = true;
                     self.deadline = now + LINGER;
-                    // Nobody waits for a client that is only to see its answer: locks and transaction end now.
-                    self.count_end();
-                    self.session = None;
-                    let next = if self.has_ended { Next::Again } else { Next::Wait };
-                    return Turn { lsn, next };
+                    // The session ends behind the answer.
+                    let goes_on = self.has_ended || self.session.is_some();
+                    return Turn { lsn, next: if goes_on { Next::Again } else { Next::Wait } };
                 }
             }
             let output = &self.encoder.output;
@@ -345,6 +344,15 @@ impl Connection {
     fn count_refused(&self, reason: RefusedConnection) {
         if self.session.is_none() {
             self.shared.instance.count_refused(reason);
+        }
+    }
+
+    /// Ends the session of a client that only is to see its answer, which is on its way: others do not wait for what it has locked.
+    fn end_session(&mut self) {
+        self.count_end();
+        if self.session.take().is_some() {
+            // A rollback may have taken long.
+            self.deadline = self.shared.environment.clock.monotonic() + LINGER;
         }
     }
 
