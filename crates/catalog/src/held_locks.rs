@@ -212,7 +212,7 @@ impl HeldLocks {
             && let (Some(own), Some(_)) = (&own, self.slots.pop())
         {
             // A lock that was moved to its queue made one stronger that was there.
-            if let Some(key) = owner.locks.empty_slot(own, self.slots.len()) {
+            if let Some(key) = own.give_back(self.slots.len()) {
                 let older = &self.transaction[..mark.queued.min(self.transaction.len())];
                 owner.locks.release_to(owner.session, &key, &modes_of(older, &key));
             }

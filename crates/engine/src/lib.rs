@@ -23,10 +23,11 @@ mod write;
 
 pub use ::dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
 pub use ddl::ConvertRow;
-pub use engine::{Engine, EngineStatus, LockHolder, LockViews, WriterStatus};
+pub use engine::{Engine, LockHolder, LockViews};
 pub use engine_error::{DuplicateKey, EngineError, EngineResult, FailedRename};
 pub use engine_types::{
-    Distribution, EngineOptions, FlushLevel, ForceRecovery, Isolation, TransactionOptions,
+    Distribution, EngineOptions, EngineStatus, FlushLevel, ForceRecovery, Isolation, TableStatistics,
+    TransactionOptions, WriterStatus,
 };
 pub use entry::entry_text;
 pub use lob::LobReference;
@@ -34,7 +35,6 @@ pub use read::{
     Direction, KEY_BYTES_MAX, KeyRange, ReadMode, Reader, RowBatch, Scan, ScanOptions, WaitPolicy,
 };
 pub use redo::FlushWaiter;
-pub use statistics::TableStatistics;
 pub use tables::{AutoIncrement, Dictionary, Index, Table};
 pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};
 pub use txn::locks;

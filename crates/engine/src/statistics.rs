@@ -8,7 +8,7 @@ use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use dictionary_store::{Change, DictionaryStore, StoredStatistics};
 use engine_error::{EngineError, EngineResult};
-use engine_types::{Distribution, TransactionOptions};
+use engine_types::{Distribution, TableStatistics, TransactionOptions};
 use entry::{Entry, EntryKind, parse_head};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
@@ -19,22 +19,6 @@ const SAMPLE_LEAVES: usize = 64;
 /// What was found in a table tells nothing of one of more than so many times its rows.
 const GROWTH_MAX: u64 = 10;
 const PAGE_BYTES: u64 = page::PAGE_BYTES as u64;
-
-/// What is known of a table. Estimates; never block.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct TableStatistics {
-    /// Estimated number of rows.
-    pub rows: u64,
-    /// Bytes of the clustered index (DATA_LENGTH).
-    pub data_bytes: u64,
-    /// Bytes of the secondary indexes (INDEX_LENGTH).
-    pub index_bytes: u64,
-    /// Bytes free within the file (DATA_FREE).
-    pub free_bytes: u64,
-    /// For each index of [`Table::indexes`], the number of distinct values of its first 1, 2, ... parts. For an index that was never
-    /// analysed, or in a table that has far more rows since, the numbers are guesses.
-    pub distinct: Vec<Vec<u64>>,
-}
 
 /// What a sample of an index shows.
 #[derive(Debug, Default)]

@@ -183,15 +183,9 @@ impl MetadataLocks {
     /// Gives back what a slot holds.
     #[inline]
     pub fn release_slot(&self, locks: &SessionLocks, slot: usize) {
-        if let Some(key) = self.empty_slot(locks, slot) {
+        if let Some(key) = locks.give_back(slot) {
             self.release(locks.session(), &key, LockDuration::Transaction);
         }
-    }
-
-    /// Empties a slot. If its lock was moved to a queue, this is the name of it, and the lock is there still.
-    #[inline]
-    pub fn empty_slot(&self, locks: &SessionLocks, slot: usize) -> Option<LockKey> {
-        locks.give_back(slot)
     }
 
     /// Plans that use the table are to be made anew, as after ANALYZE TABLE.

@@ -118,9 +118,9 @@ impl SessionLocks {
                 .is_ok()
     }
 
-    /// Empties a slot. The key of its lock if that is in the queue.
+    /// Empties a slot. The key of its lock if that was moved to a queue, where it is still.
     #[inline]
-    pub(super) fn give_back(&self, slot: usize) -> Option<LockKey> {
+    pub(crate) fn give_back(&self, slot: usize) -> Option<LockKey> {
         let content = self.slots[slot].swap(EMPTY, Ordering::SeqCst);
         if content & MOVED == 0 || planted(Mistake::ForgetsMoves) {
             None

@@ -5,7 +5,6 @@ mod lock_views;
 mod status;
 
 pub use lock_views::{LockHolder, LockViews};
-pub use status::{EngineStatus, WriterStatus};
 
 use crate::inner::EngineInner;
 use crate::tables::Dictionary;

@@ -1,76 +1,21 @@
-//! Figures for SHOW ENGINE INNODB STATUS, status variables and the lock views. Main type: [`EngineStatus`].
+//! Figures for SHOW ENGINE INNODB STATUS, status variables and the lock views.
 
 use super::{Engine, LockViews};
-use buffer::LogRoomWaits;
+use engine_types::{EngineStatus, WriterStatus};
 use std::sync::atomic::Ordering;
-use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
-use txn::CommitTableSize;
+use stdx::ids::CommitTimestamp;
 use txn::locks::LockInfo;
 use undo::Writer;
 
-/// The engine's figures at one moment (read one by one: not a snapshot).
-#[derive(Clone, Debug, Default)]
-pub struct EngineStatus {
-    /// Old versions that purge has not dropped yet.
-    pub old_versions: u64,
-    /// Memory that those take, in bytes.
-    pub old_version_bytes: u64,
-    /// Of those, in the temporary file.
-    pub spilled_versions: u64,
-    /// Bytes of these.
-    pub spilled_version_bytes: u64,
-    /// Writes to the temporary file that failed: what they were to write stayed in memory.
-    pub spill_failures: u64,
-    /// Undo records of committed transactions that purge has not worked off (history list length).
-    pub history_list_length: u64,
-    /// Snapshots in use.
-    pub snapshots: usize,
-    /// Unfinished transactions that have written.
-    pub writers: Vec<WriterStatus>,
-    /// What the table of transaction ids takes.
-    pub commit_table: CommitTableSize,
-    /// The next transaction id.
-    pub next_transaction: TransactionId,
-    /// Ids below this are visible to everyone.
-    pub watermark: TransactionId,
-    /// The newest commit.
-    pub last_commit: CommitTimestamp,
-    /// End of the log.
-    pub log_end: Lsn,
-    /// Durable log.
-    pub log_durable: Lsn,
-    /// Waits for room in the log.
-    pub log_room_waits: LogRoomWaits,
-}
-
-/// An unfinished transaction that has written.
-#[derive(Clone, Debug)]
-pub struct WriterStatus {
-    /// Its id.
-    pub id: TransactionId,
-    /// Its connection.
-    pub session_id: u64,
-    /// It waits for somebody to commit it or to roll it back.
-    pub is_prepared: bool,
-    /// Entries changed.
-    pub undo_records: u64,
-    /// Of those, copied to the undo tree because the log must not keep them.
-    pub undo_records_saved: u64,
-    /// Lock objects.
-    pub lock_objects: usize,
-}
-
-impl WriterStatus {
-    pub(crate) fn of(writer: &Writer) -> WriterStatus {
-        let undo = writer.undo();
-        WriterStatus {
-            id: writer.id,
-            session_id: writer.owner.session_id(),
-            is_prepared: undo.is_prepared(),
-            undo_records: undo.list.len(),
-            undo_records_saved: undo.saved,
-            lock_objects: writer.owner.lock_count(),
-        }
+fn status_of(writer: &Writer) -> WriterStatus {
+    let undo = writer.undo();
+    WriterStatus {
+        id: writer.id,
+        session_id: writer.owner.session_id(),
+        is_prepared: undo.is_prepared(),
+        undo_records: undo.list.len(),
+        undo_records_saved: undo.saved,
+        lock_objects: writer.owner.lock_count(),
     }
 }
 
@@ -88,7 +33,7 @@ impl Engine {
             spill_failures: history.spill_failures,
             history_list_length: history.length,
             snapshots: inner.system.snapshots.count(),
-            writers: writers.iter().map(|writer| WriterStatus::of(writer)).collect(),
+            writers: writers.iter().map(|writer| status_of(writer)).collect(),
             commit_table: inner.system.commits.size(),
             next_transaction: inner.system.commits.next_id(),
             watermark: inner.system.commits.watermark(),
@@ -140,7 +85,7 @@ impl Engine {
     /// Transactions that a crash left unfinished and whose rollback has not ended, by id.
     pub fn unfinished(&self) -> Vec<WriterStatus> {
         let open = self.inner.rollback.unfinished();
-        let mut unfinished: Vec<_> = open.iter().map(|writer| WriterStatus::of(writer)).collect();
+        let mut unfinished: Vec<_> = open.iter().map(|writer| status_of(writer)).collect();
         unfinished.sort_unstable_by_key(|writer| writer.id);
         unfinished
     }

@@ -11,13 +11,13 @@ mod visit;
 
 pub(crate) use batches::{entry_key_matches, push_row};
 pub(crate) use engine_types::Gap;
-pub use engine_types::{Direction, KeyRange, ReadMode, RowBatch, WaitPolicy};
+pub use engine_types::{Direction, KeyRange, ReadMode, RowBatch, ScanOptions, WaitPolicy};
 pub(crate) use filling::Filling;
 pub use page::KEY_BYTES_MAX;
 pub use reader::Reader;
 pub(crate) use row::View;
+pub use scan::Scan;
 pub(crate) use scan::{Candidate, SeenEntries};
-pub use scan::{Scan, ScanOptions};
 pub(crate) use visit::VisitRow;
 
 use crate::lob::LongValues;

@@ -1,32 +1,12 @@
-//! Reading an index range in either direction, a batch of rows at a time. Main types: [`ScanOptions`], [`Scan`].
+//! Reading an index range in either direction, a batch of rows at a time. Main type: [`Scan`].
 //! A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller may change rows of the same table while it runs.
 
 use super::{Direction, Gap, KeyRange, ReadMode};
 use crate::tables::Table;
 use btree::{Cursor, CursorRange};
+use engine_types::ScanOptions;
 use std::ops::Bound;
 use std::sync::Arc;
-use values::row::ColumnSet;
-
-/// What to scan and how.
-#[derive(Clone, Debug)]
-pub struct ScanOptions {
-    /// Index number in [`Table::indexes`].
-    pub index: usize,
-    /// Keys wanted.
-    pub range: KeyRange,
-    /// Direction.
-    pub direction: Direction,
-    /// Read mode.
-    pub mode: ReadMode,
-    /// True: rows come in the layout of the index ([`crate::Index::row_layout`]) without a visit to the clustered index
-    /// where visibility allows. False: rows come in the layout of the table. No difference for index 0.
-    pub covering: bool,
-    /// A locking read locks the row, or the entry, behind a range of a secondary index too.
-    pub locks_row_beyond: bool,
-    /// Columns of the table that the caller looks at: of others, rows may have a reference in the place of a long value.
-    pub columns: ColumnSet,
-}
 
 /// A scan in progress.
 #[derive(Debug)]
@@ -148,19 +128,5 @@ fn tree_direction(direction: Direction) -> btree::Direction {
     match direction {
         Direction::Forward => btree::Direction::Forward,
         Direction::Backward => btree::Direction::Backward,
-    }
-}
-
-impl Default for ScanOptions {
-    fn default() -> Self {
-        ScanOptions {
-            index: 0,
-            range: KeyRange::all(),
-            direction: Direction::Forward,
-            mode: ReadMode::Consistent,
-            covering: false,
-            locks_row_beyond: false,
-            columns: ColumnSet::All,
-        }
     }
 }

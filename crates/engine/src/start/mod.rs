@@ -1,6 +1,7 @@
 //! Opening and closing: recovery of pages (by the pool), of transactions and of the dictionary. See rules R1 to R5 in README.md.
 
 mod forced;
+mod start_times;
 mod table_files;
 mod threads;
 
@@ -12,10 +13,11 @@ use btree::{Tree, TreeId};
 use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
 use dictionary_store::{Contents, DICTIONARY_INDEX, DictionaryStore, SYSTEM_SPACE};
 use engine_error::{EngineError, EngineResult};
-use engine_types::{EngineOptions, ForceRecovery, StartTimes};
+use engine_types::{EngineOptions, ForceRecovery};
 use entry::is_live;
 use env::Environment;
 use forced::{FIRST_ID_WITHOUT_LOG, OpenedPool, open_pool};
+use start_times::StartTimes;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

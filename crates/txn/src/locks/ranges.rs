@@ -164,16 +164,19 @@ impl RangeTable {
         let shard = self.shard(index);
         let mut all = shard.lock();
         let Some(ranges) = all.get_mut(&index) else { return false };
-        let is_alone = ranges.owners.len() == 1;
-        let Some(held) = ranges.owners.get_mut(&owner.number) else { return false };
-        for _ in 0..if is_alone { 0 } else { UNLOCKED_AT_ONCE } {
-            let Some((from, _, hold)) = held.ranges.pop_first() else { break };
-            ranges.by_key[hold as usize].remove(&from, owner.number);
+        if ranges.owners.len() > 1 {
+            let Some(held) = ranges.owners.get_mut(&owner.number) else { return false };
+            for _ in 0..UNLOCKED_AT_ONCE {
+                let Some((from, _, hold)) = held.ranges.pop_first() else { break };
+                ranges.by_key[hold as usize].remove(&from, owner.number);
+            }
+            if !held.ranges.is_empty() {
+                return true;
+            }
         }
-        if !is_alone && held.ranges.iter().next().is_some() {
-            return true;
+        if ranges.owners.remove(&owner.number).is_none() {
+            return false;
         }
-        ranges.owners.remove(&owner.number);
         shard.owners.fetch_sub(1, Ordering::AcqRel);
         let last = if ranges.owners.is_empty() { all.remove(&index) } else { None };
         drop(all);

@@ -30,6 +30,10 @@ pub(super) struct Change {
 }
 
 impl HeldRanges {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes the first range out.
     pub(super) fn pop_first(&mut self) -> Option<Range> {
         self.0.pop_first().map(|(from, (end, hold))| (from, end, hold))

@@ -9,20 +9,19 @@ const TIME_MIN: Duration = Duration::from_secs(1);
 
 /// What a start took.
 #[derive(Clone, Copy, Debug)]
-pub struct StartTimes {
-    /// Replaying the log.
-    pub pool: RecoveryReport,
+pub(crate) struct StartTimes {
+    pub(crate) pool: RecoveryReport,
     /// Finding out what is unfinished.
-    pub undo: Duration,
+    pub(crate) undo: Duration,
     /// Rolling back what is unfinished of the dictionary, and reading it.
-    pub dictionary: Duration,
+    pub(crate) dictionary: Duration,
     /// Bringing files and tables together.
-    pub tables: Duration,
+    pub(crate) tables: Duration,
 }
 
 impl StartTimes {
     /// The line for the error log, if the start is worth one.
-    pub fn notes(&self) -> Option<String> {
+    pub(crate) fn notes(&self) -> Option<String> {
         let RecoveryReport { log_bytes, check_time, files_time, apply_time, lanes, passes, pages_changed } =
             self.pool;
         let others = self.undo + self.dictionary + self.tables;
