@@ -131,6 +131,7 @@ fn definition() -> TableDefinition {
             invisible: false,
         }],
         collation: CollationId::BINARY,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -29,6 +29,8 @@ pub(super) enum Means {
     KeyTakesNull,
     /// A new column whose values are computed.
     ComputesDefault,
+    /// A CHECK constraint that all rows must meet.
+    ChecksRows,
     /// What MySQL has no other way for.
     Copies,
 }
@@ -57,6 +59,7 @@ const ANSWERS: &[(Means, [Answer; 4])] = &[
     (Means::DropsKey, [Because(NO_KEY), Because(NO_KEY), Because(NO_KEY), Yes]),
     (Means::KeyTakesNull, [Because(NULL_IN_KEY), Because(NULL_IN_KEY), Because(NULL_IN_KEY), Yes]),
     (Means::ComputesDefault, [No, No, No, Yes]),
+    (Means::ChecksRows, [No, No, Because(COPY), Yes]),
     (Means::Copies, [No, No, Because(COPY), Yes]),
 ];
 
@@ -125,7 +128,7 @@ impl Asked {
     pub(crate) fn check(&self, means: Means) -> SqlResult<()> {
         let [instant, in_place, ..] = answers(means);
         match self.algorithm {
-            Algorithm::Instant if means == Means::Copies => {
+            Algorithm::Instant if matches!(means, Means::Copies | Means::ChecksRows) => {
                 answered(instant, "ALGORITHM=INSTANT", "ALGORITHM=COPY")?;
             }
             Algorithm::Instant => answered(instant, "ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")?,
@@ -181,6 +184,8 @@ impl Change<'_> {
             Means::Nothing
         } else if self.actions.iter().any(copies) {
             Means::Copies
+        } else if self.adds_enforced_check() {
+            Means::ChecksRows
         } else if self.fresh().any(|column| matches!(column.default, ColumnDefault::Expression(_))) {
             Means::ComputesDefault
         } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
@@ -196,6 +201,12 @@ impl Change<'_> {
         } else {
             Means::InPlace
         }
+    }
+
+    /// Whether rows must meet a condition that they did not have to meet before.
+    fn adds_enforced_check(&self) -> bool {
+        let mut enforced = self.new.checks.iter().filter(|check| check.enforced);
+        enforced.any(|check| !self.old.checks.contains(check))
     }
 
     /// Columns that the old table has not got.

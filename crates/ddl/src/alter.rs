@@ -2,23 +2,39 @@
 //! What that does to the rows is decided by `alter_plan.rs` and done by `rebuild.rs`.
 
 use super::algorithm::{Asked, Change, Means};
-use super::alter_plan::{has_key, reports_rows};
+use super::alter_checks::settle_checks;
+use super::alter_plan::{AlterPlan, has_key, reports_rows};
 use super::column::ColumnDraft;
 use super::converted::convert_column;
 use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
 use super::options::default_collation;
+use super::rebuild::plan_of;
 use super::table::{check_column_names, check_definition, check_table_name};
 use crate::definer::Definer;
 use accounts::Privileges;
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName};
-use engine::KillFlag;
+use engine::{KillFlag, Table};
 use errors::{Diagnostics, SqlResult, sql_error};
 use parser::ast::*;
+use std::sync::Arc;
+use values::store::StoreMode;
+
+/// A change of a table that is decided and not yet carried out.
+pub struct Alteration {
+    pub(super) table: Arc<Table>,
+    pub(super) old: TableDefinition,
+    pub(super) draft: Draft,
+    pub(super) plan: AlterPlan,
+    /// How the session stores values.
+    pub(super) mode: StoreMode,
+    /// Whether it is told how many rows were copied.
+    tells_rows: bool,
+}
 
 /// A definition while its actions are applied.
 pub(super) struct Draft {
     /// What the table is: names of columns mean its columns, whatever other actions make of them.
-    old: TableDefinition,
+    pub(super) old: TableDefinition,
     /// Columns of the old table that actions have named.
     named: Vec<usize>,
     pub definition: TableDefinition,
@@ -89,14 +105,13 @@ impl Definer<'_> {
         Ok(names)
     }
 
-    /// Changes a table whose names are locked.
-    /// Returns the number of rows that it reports as copied; None where nothing but the name may change.
+    /// Decides how a table is changed whose names are locked.
     pub fn alter_locked(
         &mut self,
         name: &TableName,
         actions: &[AlterAction],
         asked: Asked,
-    ) -> SqlResult<Option<u64>> {
+    ) -> SqlResult<Alteration> {
         let copies = asked.copies();
         let engine = self.instance.engine().clone();
         let table = engine.dictionary().table(&name.schema, &name.table);
@@ -122,32 +137,38 @@ impl Definer<'_> {
                 draft.definition.collation = collation;
             }
         }
-        // Indexes go first: their names and columns are free for the other actions.
-        let drops_index =
-            |action: &&AlterAction| matches!(action, AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey);
-        for action in actions.iter().filter(drops_index) {
+        // Indexes and CHECK constraints go first: their names and columns are free for the other actions.
+        for action in actions.iter().filter(|action| frees_names(action)) {
             self.apply_action(&mut draft, action)?;
         }
-        for action in actions.iter().filter(|action| !drops_index(action)) {
+        for action in actions.iter().filter(|action| !frees_names(action)) {
             self.apply_action(&mut draft, action)?;
         }
         if draft.definition.columns.is_empty() {
             return Err(sql_error!(ER_CANT_REMOVE_ALL_FIELDS));
         }
         check_column_names(&draft.definition.columns)?;
+        settle_checks(self, &mut draft, actions)?;
         // Also of indexes that stay: their columns may have become longer.
         let columns = &draft.definition.columns;
         draft.definition.indexes.iter().try_for_each(|index| check_key_bytes(index, columns))?;
         sort_indexes(&mut draft.definition);
         check_definition(&draft.definition)?;
         let means = self.look_at(&mut draft, &old, actions, asked)?;
-        let copied = self.carry_out(&table, &old, &draft)?;
-        let rows = if draft.reports_rows { copied } else { 0 };
+        let plan = plan_of(&table, &old, &draft);
+        let tells_rows = means != Means::Nothing || copies;
+        Ok(Alteration { table, old, draft, plan, mode: self.store_mode(), tells_rows })
+    }
+
+    /// Ends a change that is carried out: the table gets its new name. Returns the number of rows that it reports as copied; None where
+    /// nothing but the name may have changed.
+    pub fn finish_alteration(&mut self, alteration: Alteration, copied: u64) -> SqlResult<Option<u64>> {
+        let Alteration { old, draft, tells_rows, .. } = alteration;
         if let Some(to) = draft.rename {
             // The rest is done already.
-            self.rename_locked(&[(name.clone(), to)], &KillFlag::default())?;
+            self.rename_locked(&[(old.name, to)], &KillFlag::default())?;
         }
-        Ok((means != Means::Nothing || copies).then_some(rows))
+        Ok(tells_rows.then_some(if draft.reports_rows { copied } else { 0 }))
     }
 
     /// What the change takes; errors 1845 and 1846 where that is more than was asked for.
@@ -172,7 +193,7 @@ impl Definer<'_> {
             let warning = errors::code::ER_UNKNOWN_ERROR.message(format!("{text} '{}'", old.name.table));
             self.diagnostics.warning(warning);
         }
-        draft.copy_asked |= turns_null || means == Means::Copies;
+        draft.copy_asked |= turns_null || matches!(means, Means::Copies | Means::ChecksRows);
         draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
         draft.rebuild |= draft.reports_rows;
         Ok(means)
@@ -187,7 +208,7 @@ impl Definer<'_> {
                 TableElement::Column(column) => self.add_column(draft, column, None),
                 TableElement::Index(index) => self.add_key(draft, index),
                 TableElement::ForeignKey(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
-                TableElement::Check(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
+                TableElement::Check(_) => Ok(()),
             }),
             A::AddIndex(index) => self.add_key(draft, index),
             A::DropColumn(name) => draft.drop_column(name),
@@ -217,7 +238,8 @@ impl Definer<'_> {
     fn apply_index_or_option(&mut self, draft: &mut Draft, action: &AlterAction) -> SqlResult<()> {
         use AlterAction as A;
         match action {
-            A::DropIndex(name) | A::DropConstraint(name) => draft.drop_index(name),
+            A::DropIndex(name) => draft.drop_index(name),
+            A::DropConstraint(name) => draft.drop_constraint(name),
             A::DropPrimaryKey => draft.drop_index("PRIMARY"),
             A::RenameIndex { old_name, new_name } => draft.rename_index(old_name, new_name),
             A::AlterIndexVisible { index, visible } => {
@@ -251,8 +273,11 @@ impl Definer<'_> {
                 Ok(())
             }
             A::AddForeignKey(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
-            A::AddCheck(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
-            A::DropForeignKey(name) | A::DropCheck(name) => Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
+            // Behind all columns: `settle_checks`.
+            A::AddCheck(_) => Ok(()),
+            A::DropCheck(name) => draft.drop_check(name),
+            A::AlterCheckEnforced { name, enforced } => draft.enforce_check(name, *enforced),
+            A::DropForeignKey(name) => Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
             A::DiscardTablespace | A::ImportTablespace => {
                 Err(sql_error!(ER_NOT_SUPPORTED_YET, "tablespace transport"))
             }
@@ -358,6 +383,18 @@ impl Definer<'_> {
     }
 }
 
+fn frees_names(action: &AlterAction) -> bool {
+    use AlterAction as A;
+    matches!(
+        action,
+        A::DropIndex(_)
+            | A::DropConstraint(_)
+            | A::DropPrimaryKey
+            | A::DropCheck(_)
+            | A::AlterCheckEnforced { .. }
+    )
+}
+
 impl Draft {
     /// Error 1054.
     fn column(&self, name: &str) -> SqlResult<usize> {
@@ -436,7 +473,7 @@ impl Draft {
     }
 
     /// Error 1091.
-    fn drop_index(&mut self, name: &str) -> SqlResult<()> {
+    pub(super) fn drop_index(&mut self, name: &str) -> SqlResult<()> {
         let at = self.definition.indexes.iter().position(|index| index.name.eq_ignore_ascii_case(name));
         let at = at.ok_or_else(|| sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
         self.definition.indexes.remove(at);

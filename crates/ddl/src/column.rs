@@ -113,9 +113,10 @@ impl Definer<'_> {
             A::Visible => column.invisible = false,
             A::Invisible => column.invisible = true,
             A::Generated { .. } => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "generated columns")),
-            A::Check(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
             A::References(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
             A::SpatialReference(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SRID")),
+            // Of the table: `check`.
+            A::Check(_) => {}
             A::Collate(_)
             | A::ColumnFormat(_)
             | A::Storage(_)

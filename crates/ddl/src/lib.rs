@@ -7,12 +7,15 @@
 pub mod account;
 mod algorithm;
 mod alter;
+mod alter_checks;
 mod alter_plan;
+mod check;
 mod column;
 mod column_type;
 mod converted;
 mod database;
 mod definer;
+mod disallowed;
 mod index;
 mod limits;
 mod options;
@@ -21,6 +24,7 @@ mod renumbering;
 mod table;
 
 pub use algorithm::Asked;
+pub use alter::Alteration;
 pub use definer::{Defaults, Definer, declared_defaults};
 pub use table::{Creation, Selected, locks_to_change};
 

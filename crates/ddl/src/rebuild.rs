@@ -1,14 +1,16 @@
 //! Carrying out an ALTER TABLE: in the dictionary, by index build, or by copying every row.
 
-use super::alter::Draft;
+use super::alter::{Alteration, Draft};
 use super::alter_plan::{AlterPlan, converts_columns, plan};
 use super::renumbering::Renumbering;
 use super::table_error;
 use crate::definer::Definer;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, TableDefinition};
-use engine::{DuplicateKey, EngineError, KillFlag, Table};
-use errors::{Diagnostics, SqlError, SqlResult, sql_error};
+use engine::{DuplicateKey, Engine, EngineError, KillFlag, Table};
+use errors::{SqlError, SqlResult, sql_error};
+use exec::{RowChecks, StatementContext};
 use expression::TimeZone;
+use plan::Plan;
 use std::sync::Arc;
 use values::row::{RowLayout, RowView};
 use values::store::{Source, StoreContext, StoreMode, store};
@@ -20,6 +22,12 @@ enum CopyError {
     Sql(SqlError),
 }
 
+impl From<SqlError> for CopyError {
+    fn from(error: SqlError) -> Self {
+        CopyError::Sql(error)
+    }
+}
+
 impl From<EngineError> for CopyError {
     fn from(error: EngineError) -> Self {
         CopyError::Engine(error)
@@ -27,7 +35,7 @@ impl From<EngineError> for CopyError {
 }
 
 /// Turns rows of the old table into rows of the new one.
-struct RowConverter<'a> {
+struct RowConverter<'a, 's> {
     old: &'a TableDefinition,
     new: &'a TableDefinition,
     sources: &'a [Option<usize>],
@@ -40,65 +48,93 @@ struct RowConverter<'a> {
     time_zone: TimeZone,
     renumbering: &'a Renumbering,
     row: u64,
-    diagnostics: &'a mut Diagnostics,
+    checks: RowChecks<'a, 's>,
+}
+
+impl Alteration {
+    /// Whether every row is copied ([`Alteration::copy_rows`]); else the definition changes in its place.
+    pub fn copies_rows(&self) -> bool {
+        self.plan == AlterPlan::Rebuild
+    }
+
+    /// The definition that the table gets.
+    pub fn definition(&self) -> &TableDefinition {
+        &self.draft.definition
+    }
+
+    /// Copies every row into a table of the new definition, which takes the old one's place. `checks` has the conditions of its CHECK
+    /// constraints ([`planner::plan_checks`]). Returns the number of rows.
+    pub fn copy_rows(&self, checks: &Plan, context: &mut StatementContext<'_>) -> SqlResult<u64> {
+        let (engine, kill) = (context.engine, context.kill);
+        let Alteration { table, old, draft, .. } = self;
+        let new = &draft.definition;
+        let facts = context.facts;
+        let mode = StoreMode { time_zone: facts.time_zone.for_storing(), ..self.mode };
+        let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
+        let series = (context.settings.auto_increment_increment, context.settings.auto_increment_offset);
+        let renumbering = Renumbering::new(table, new, &draft.sources, facts.sql_mode, series);
+        let changes_type = draft.copy_asked || converts_columns(old, new, &draft.sources);
+        let mut converter = RowConverter {
+            old,
+            new,
+            sources: &draft.sources,
+            old_layout: table.layout(),
+            new_layout: RowLayout::new(columns),
+            mode,
+            now: Value::DateTime(facts.statement_time()),
+            changes_type,
+            time_zone: facts.time_zone.clone(),
+            renumbering: &renumbering,
+            row: 0,
+            checks: RowChecks::new(checks, new, context),
+        };
+        let outcome =
+            engine.rebuild_table(&old.name, new.clone(), kill, renumbering.counter(), &mut |row, out| {
+                converter.convert(row, out)
+            });
+        match outcome {
+            Ok((_, rows)) => Ok(rows),
+            Err(CopyError::Sql(error)) => Err(error),
+            Err(CopyError::Engine(EngineError::DuplicateKey(duplicate)))
+                if changes_type && leads_with_counter(&duplicate, new) =>
+            {
+                Err(resequenced_error(&duplicate, table, new, engine))
+            }
+            Err(CopyError::Engine(error)) => Err(duplicate_or(error, table, new, engine)),
+        }
+    }
 }
 
 impl Definer<'_> {
-    /// Makes the draft the table's definition. Returns the number of rows copied.
-    pub(super) fn carry_out(
-        &mut self,
-        table: &Arc<Table>,
-        old: &TableDefinition,
-        draft: &Draft,
-    ) -> SqlResult<u64> {
+    /// Gives a table its new definition where no row is copied.
+    pub fn change_in_place(&mut self, alteration: &Alteration) -> SqlResult<()> {
         let engine = self.instance.engine().clone();
-        let name = &old.name;
-        let new = &draft.definition;
-        // The counter goes down to what the rows leave, which their copy finds out.
-        let lowers_counter =
-            new.options.auto_increment.is_some_and(|next| next < table.auto_increment().peek());
-        let kind = match draft.rebuild || lowers_counter {
-            true => AlterPlan::Rebuild,
-            false => plan(old, new, &draft.sources),
+        let Alteration { table, old, draft, plan, .. } = alteration;
+        let (name, new) = (&old.name, &draft.definition);
+        let AlterPlan::Indexes { dropped, added } = plan else {
+            let mut unchanged = old.clone();
+            unchanged.options.auto_increment = new.options.auto_increment;
+            // DISABLE KEYS and the like: nothing to write.
+            if new.options.auto_increment.is_none() && *new == unchanged {
+                return Ok(());
+            }
+            let changed = engine.alter_metadata(name, new.clone(), &self.shared.kill);
+            return changed.map(|_| ()).map_err(|error| table_error(error, name));
         };
-        match kind {
-            AlterPlan::Metadata => {
-                let mut unchanged = old.clone();
-                unchanged.options.auto_increment = new.options.auto_increment;
-                // DISABLE KEYS and the like: nothing to write.
-                if new.options.auto_increment.is_none() && *new == unchanged {
-                    return Ok(0);
-                }
-                engine
-                    .alter_metadata(name, new.clone(), &self.shared.kill)
-                    .map_err(|error| table_error(error, name))?;
-                Ok(0)
-            }
-            AlterPlan::Indexes { dropped, added } => {
-                // Additions first: they may fail on duplicates, and then nothing has changed.
-                let (replaced, fresh): (Vec<_>, Vec<_>) =
-                    added.into_iter().partition(|index| dropped.contains(&index.name));
-                if !replaced.is_empty() {
-                    return self.rebuild(table, old, draft);
-                }
-                // What has been done in part is not left so by a kill.
-                let (adds, finish) = (!fresh.is_empty(), KillFlag::default());
-                if adds {
-                    // The engine numbers new indexes behind the old ones.
-                    let mut numbered = new.clone();
-                    numbered.indexes = old.indexes.iter().chain(&fresh).cloned().collect();
-                    let made = engine.add_indexes(name, fresh, &self.shared.kill);
-                    made.map_err(|error| self.duplicate_or(error, table, &numbered))?;
-                }
-                if !dropped.is_empty() {
-                    let kill = if adds { &finish } else { &self.shared.kill };
-                    engine.drop_indexes(name, &dropped, kill).map_err(|error| table_error(error, name))?;
-                }
-                self.adjust_metadata(new)?;
-                Ok(0)
-            }
-            AlterPlan::Rebuild => self.rebuild(table, old, draft),
+        // Additions first: they may fail on duplicates, and then nothing has changed. What has been done in part is not left so by a kill.
+        let (adds, finish) = (!added.is_empty(), KillFlag::default());
+        if adds {
+            // The engine numbers new indexes behind the old ones.
+            let mut numbered = new.clone();
+            numbered.indexes = old.indexes.iter().chain(added).cloned().collect();
+            let made = engine.add_indexes(name, added.clone(), &self.shared.kill);
+            made.map_err(|error| duplicate_or(error, table, &numbered, &engine))?;
         }
+        if !dropped.is_empty() {
+            let kill = if adds { &finish } else { &self.shared.kill };
+            engine.drop_indexes(name, dropped, kill).map_err(|error| table_error(error, name))?;
+        }
+        self.adjust_metadata(new)
     }
 
     /// Names, comments and the like that came along with an index change.
@@ -108,6 +144,7 @@ impl Definer<'_> {
         let Some(now) = engine.dictionary().table(&name.schema, &name.table) else { return Ok(()) };
         let mut definition = now.definition().clone();
         definition.columns.clone_from(&wanted.columns);
+        definition.checks.clone_from(&wanted.checks);
         definition.options.clone_from(&wanted.options);
         definition.collation = wanted.collation;
         for index in &mut definition.indexes {
@@ -123,55 +160,30 @@ impl Definer<'_> {
         }
         Ok(())
     }
+}
 
-    fn rebuild(&mut self, table: &Arc<Table>, old: &TableDefinition, draft: &Draft) -> SqlResult<u64> {
-        let engine = self.instance.engine().clone();
-        let new = &draft.definition;
-        let facts = self.facts.clone();
-        let mut mode = self.store_mode();
-        mode.time_zone = facts.time_zone.for_storing();
-        let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
-        let settings = &self.settings.execution;
-        let series = (settings.auto_increment_increment, settings.auto_increment_offset);
-        let renumbering = Renumbering::new(table, new, &draft.sources, facts.sql_mode, series);
-        let changes_type = draft.copy_asked || converts_columns(old, new, &draft.sources);
-        let mut converter = RowConverter {
-            old,
-            new,
-            sources: &draft.sources,
-            old_layout: table.layout(),
-            new_layout: RowLayout::new(columns),
-            mode,
-            now: Value::DateTime(facts.statement_time()),
-            changes_type,
-            time_zone: facts.time_zone.clone(),
-            renumbering: &renumbering,
-            row: 0,
-            diagnostics: self.diagnostics,
-        };
-        let kill = &self.shared.kill;
-        let outcome =
-            engine.rebuild_table(&old.name, new.clone(), kill, renumbering.counter(), &mut |row, out| {
-                converter.convert(row, out)
-            });
-        match outcome {
-            Ok((_, rows)) => Ok(rows),
-            Err(CopyError::Sql(error)) => Err(error),
-            Err(CopyError::Engine(EngineError::DuplicateKey(duplicate)))
-                if changes_type && leads_with_counter(&duplicate, new) =>
-            {
-                Err(resequenced_error(&duplicate, table, new, self))
-            }
-            Err(CopyError::Engine(error)) => Err(self.duplicate_or(error, table, new)),
-        }
+/// What a change does to the rows of a table.
+pub(super) fn plan_of(table: &Table, old: &TableDefinition, draft: &Draft) -> AlterPlan {
+    let new = &draft.definition;
+    // The counter goes down to what the rows leave, which their copy finds out.
+    let lowers_counter = new.options.auto_increment.is_some_and(|next| next < table.auto_increment().peek());
+    if draft.rebuild || lowers_counter {
+        return AlterPlan::Rebuild;
     }
-
-    /// Error 1062 with the key's values for a duplicate, the engine's own error otherwise.
-    fn duplicate_or(&mut self, error: EngineError, table: &Arc<Table>, new: &TableDefinition) -> SqlError {
-        match error {
-            EngineError::DuplicateKey(duplicate) => duplicate_error(&duplicate, table, new, self),
-            other => table_error(other, &new.name),
+    match plan(old, new, &draft.sources) {
+        // An index in the place of another of its name.
+        AlterPlan::Indexes { dropped, added } if added.iter().any(|one| dropped.contains(&one.name)) => {
+            AlterPlan::Rebuild
         }
+        plan => plan,
+    }
+}
+
+/// Error 1062 with the key's values for a duplicate, the engine's own error otherwise.
+fn duplicate_or(error: EngineError, table: &Arc<Table>, new: &TableDefinition, engine: &Engine) -> SqlError {
+    match error {
+        EngineError::DuplicateKey(duplicate) => duplicate_error(&duplicate, table, new, engine),
+        other => table_error(other, &new.name),
     }
 }
 
@@ -192,9 +204,9 @@ fn resequenced_error(
     duplicate: &DuplicateKey,
     table: &Arc<Table>,
     new: &TableDefinition,
-    session: &Definer<'_>,
+    engine: &Engine,
 ) -> SqlError {
-    let Some((shown, key)) = duplicate_entry(duplicate, table, new, session) else {
+    let Some((shown, key)) = duplicate_entry(duplicate, table, new, engine) else {
         return sql_error!(ER_DUP_KEY, new.name.table);
     };
     let worded = sql_error!(ER_DUP_ENTRY_AUTOINCREMENT_CASE, shown, key);
@@ -205,9 +217,9 @@ fn duplicate_error(
     duplicate: &DuplicateKey,
     table: &Arc<Table>,
     new: &TableDefinition,
-    session: &Definer<'_>,
+    engine: &Engine,
 ) -> SqlError {
-    match duplicate_entry(duplicate, table, new, session) {
+    match duplicate_entry(duplicate, table, new, engine) {
         Some((shown, key)) => sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown, key),
         None => sql_error!(ER_DUP_KEY, new.name.table),
     }
@@ -218,10 +230,9 @@ fn duplicate_entry(
     duplicate: &DuplicateKey,
     table: &Arc<Table>,
     new: &TableDefinition,
-    session: &Definer<'_>,
+    engine: &Engine,
 ) -> Option<(String, String)> {
     let index = index_of(duplicate, new)?;
-    let engine = session.instance.engine();
     let transaction = engine.begin(engine::TransactionOptions::default());
     let mut shown = None;
     // The row is looked up for the message alone; without it the message names the key only.
@@ -254,7 +265,7 @@ fn becomes_shorter(from: &ColumnType, to: &ColumnType) -> bool {
         && from.collation == to.collation
 }
 
-impl RowConverter<'_> {
+impl RowConverter<'_, '_> {
     fn convert(&mut self, row: &[u8], out: &mut Vec<u8>) -> Result<(), CopyError> {
         self.row += 1;
         let corrupt =
@@ -269,6 +280,7 @@ impl RowConverter<'_> {
             let is_given = column.auto_increment && source.is_some();
             values.push(if is_given { self.renumbering.settled(value, column)? } else { value });
         }
+        self.checks.meet(&values)?;
         self.new_layout.encode_into(&values, out).map_err(corrupt)
     }
 
@@ -306,7 +318,7 @@ impl RowConverter<'_> {
             let error = if self.changes_type { truncated } else { sql_error!(ER_INVALID_USE_OF_NULL) };
             return Err(CopyError::Sql(error));
         }
-        self.diagnostics.warning(truncated);
+        self.checks.diagnostics().warning(truncated);
         Ok(match to.column_type.kind {
             // Not even the first member.
             TypeKind::Enum => Value::UInt(0),
@@ -327,7 +339,7 @@ impl RowConverter<'_> {
             column: &to.name,
             row: self.row,
             source,
-            diagnostics: self.diagnostics,
+            diagnostics: self.checks.diagnostics(),
         };
         let stored = store(value, from, &to.column_type, &mut context).map_err(|error| {
             // MySQL copies what only becomes shorter, and says that it cut it.

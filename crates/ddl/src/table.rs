@@ -1,5 +1,6 @@
 //! CREATE TABLE, DROP TABLE, RENAME TABLE and TRUNCATE TABLE: what is asked before their names are locked, and what is done then.
 
+use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::index::{build_index, sort_indexes};
 use super::{limits, table_error};
@@ -7,8 +8,8 @@ use crate::definer::Definer;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use dictionary::{
-    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName,
-    TableOptions,
+    ColumnDefault, ColumnDefinition, GENERATED_CHECK, IndexDefinition, IndexKind, IndexPart, TableDefinition,
+    TableName, TableOptions,
 };
 use engine::{KillFlag, Table};
 use errors::{SqlResult, sql_error};
@@ -24,6 +25,8 @@ use sysviews::{schema_exists, table_exists};
 pub enum Creation {
     /// The table is there.
     Done,
+    /// It is to be made, by [`Definer::make_table`].
+    ToMake(Box<TableDefinition>),
     /// It is to be made of a query's columns and filled with its rows.
     AsSelect(Selected),
 }
@@ -97,8 +100,9 @@ impl Definer<'_> {
         if definition.columns.is_empty() {
             return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
         }
+        self.add_declared_checks(&mut definition, &create.elements)?;
         check_definition(&definition)?;
-        self.make_table(definition).map(|()| Creation::Done)
+        Ok(Creation::ToMake(Box::new(definition)))
     }
 
     /// CREATE, and what the rows or the definition of another table take.
@@ -130,8 +134,18 @@ impl Definer<'_> {
         Ok(true)
     }
 
+    fn add_declared_checks(
+        &mut self,
+        definition: &mut TableDefinition,
+        elements: &[TableElement],
+    ) -> SqlResult<()> {
+        add_checks(self, definition, &of_elements(elements), None)?;
+        definition.sort_checks();
+        Ok(())
+    }
+
     /// The caller has locked the name.
-    fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
+    pub fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
         let name = definition.name.clone();
         let made = self.instance.engine().create_table(definition, &self.shared.kill);
         made.map(|_| ()).map_err(|error| table_error(error, &name))
@@ -148,6 +162,10 @@ impl Definer<'_> {
         definition.name = name;
         definition.options.auto_increment = None;
         definition.indexes.iter_mut().for_each(|index| index.id = IndexId(0));
+        for (at, check) in definition.checks.iter_mut().enumerate() {
+            check.name = format!("{}{GENERATED_CHECK}{}", definition.name.table, at + 1);
+        }
+        definition.sort_checks();
         for column in &definition.columns {
             self.warn_copied_type(&column.column_type);
         }
@@ -170,6 +188,7 @@ impl Definer<'_> {
             columns: Vec::new(),
             indexes: Vec::new(),
             collation,
+            checks: Vec::new(),
             options: TableOptions::default(),
         };
         self.apply_table_options(&mut definition, &create.options)?;
@@ -218,8 +237,7 @@ impl Definer<'_> {
             match element {
                 TableElement::Index(index) => keys.push(index.clone()),
                 TableElement::ForeignKey(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
-                TableElement::Check(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CHECK constraints")),
-                TableElement::Column(_) => {}
+                TableElement::Check(_) | TableElement::Column(_) => {}
             }
         }
         for key in &keys {
@@ -364,15 +382,15 @@ impl Definer<'_> {
         truncated.map(|_| ()).map_err(|error| table_error(error, name))
     }
 
-    /// CREATE TABLE .. SELECT: the query's columns are added behind the declared ones, keys may be of either. Returns the table,
-    /// which nobody sees before it is filled, and the INSERT that fills it.
-    pub fn make_selected(
+    /// CREATE TABLE .. SELECT: the query's columns are added behind the declared ones, keys and CHECK constraints may be of either.
+    /// Returns the definition and the INSERT that fills the table.
+    pub fn selected_definition(
         &mut self,
         selected: Selected,
         create: &CreateTable,
         query: Box<Query>,
         described: &[(wire::result::ResultColumn, OriginPath)],
-    ) -> SqlResult<(Arc<Table>, Statement)> {
+    ) -> SqlResult<(TableDefinition, Statement)> {
         let Selected { mut definition, drafts } = selected;
         let drafts = &drafts[..];
         self.warn_made_types(&definition, described);
@@ -406,11 +424,9 @@ impl Definer<'_> {
         check_column_names(&definition.columns)?;
         self.add_key_elements(&mut definition, drafts, &create.elements)?;
         forget_key_defaults(&mut definition, &computed);
+        self.add_declared_checks(&mut definition, &create.elements)?;
         check_definition(&definition)?;
         let name = definition.name.clone();
-        let engine = self.instance.engine().clone();
-        let made = engine.create_hidden_table(definition, &self.shared.kill);
-        let made = made.map_err(|error| table_error(error, &name))?;
         let insert = Statement::Insert(Box::new(Insert {
             replace: create.on_duplicate == SelectDuplicates::Replace,
             priority: InsertPriority::Normal,
@@ -423,7 +439,14 @@ impl Definer<'_> {
             row_alias: None,
             on_duplicate: Vec::new(),
         }));
-        Ok((made, insert))
+        Ok((definition, insert))
+    }
+
+    /// A table that nobody sees before it is filled.
+    pub fn make_hidden(&mut self, definition: TableDefinition) -> SqlResult<Arc<Table>> {
+        let name = definition.name.clone();
+        let made = self.instance.engine().create_hidden_table(definition, &self.shared.kill);
+        made.map_err(|error| table_error(error, &name))
     }
 
     /// What is deprecated in declared types is told of a second time, then what is in the query's.

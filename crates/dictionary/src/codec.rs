@@ -8,8 +8,8 @@ mod tests;
 mod writer;
 
 use crate::table::{
-    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, RowFormat, SchemaDefinition,
-    TableDefinition, TableName, TableOptions,
+    CheckDefinition, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, RowFormat,
+    SchemaDefinition, TableDefinition, TableName, TableOptions,
 };
 use charset::CollationId;
 use reader::Reader;
@@ -17,8 +17,12 @@ use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, TypeKind, Value};
 use writer::Writer;
 
-/// Version of the form that is written. Every version that was ever released is read.
-const VERSION: u8 = 1;
+/// Version of a schema's form.
+const SCHEMA_VERSION: u8 = 1;
+/// Version of the form of a table that is written. Every version that was ever released is read.
+const TABLE_VERSION: u8 = 2;
+/// The version that brought CHECK constraints.
+const WITH_CHECKS: u8 = 2;
 
 /// The bytes are not a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +40,7 @@ type Result<T> = std::result::Result<T, CorruptDefinition>;
 
 /// The stored form of a schema.
 pub fn encode_schema(schema: &SchemaDefinition) -> Vec<u8> {
-    let mut out = Writer::new(VERSION);
+    let mut out = Writer::new(SCHEMA_VERSION);
     out.string(&schema.name);
     out.u16(schema.collation.0);
     out.finish()
@@ -44,7 +48,7 @@ pub fn encode_schema(schema: &SchemaDefinition) -> Vec<u8> {
 
 /// The schema of a stored form.
 pub fn decode_schema(bytes: &[u8]) -> Result<SchemaDefinition> {
-    let mut from = Reader::new(bytes, VERSION)?;
+    let (mut from, _) = Reader::new(bytes, SCHEMA_VERSION)?;
     let schema = SchemaDefinition { name: from.string()?, collation: CollationId(from.u16()?) };
     from.finish()?;
     Ok(schema)
@@ -52,7 +56,7 @@ pub fn decode_schema(bytes: &[u8]) -> Result<SchemaDefinition> {
 
 /// The stored form of a table.
 pub fn encode_table(table: &TableDefinition) -> Vec<u8> {
-    let mut out = Writer::new(VERSION);
+    let mut out = Writer::new(TABLE_VERSION);
     out.u64(table.id.0);
     out.string(&table.name.schema);
     out.string(&table.name.table);
@@ -60,12 +64,13 @@ pub fn encode_table(table: &TableDefinition) -> Vec<u8> {
     out.list(&table.columns, write_column);
     out.list(&table.indexes, write_index);
     write_options(&mut out, &table.options);
+    out.list(&table.checks, write_check);
     out.finish()
 }
 
 /// The table of a stored form. Index parts are checked to name columns of the table.
 pub fn decode_table(bytes: &[u8]) -> Result<TableDefinition> {
-    let mut from = Reader::new(bytes, VERSION)?;
+    let (mut from, version) = Reader::new(bytes, TABLE_VERSION)?;
     let table = TableDefinition {
         id: TableId(from.u64()?),
         name: TableName { schema: from.string()?, table: from.string()? },
@@ -73,6 +78,7 @@ pub fn decode_table(bytes: &[u8]) -> Result<TableDefinition> {
         columns: from.list(read_column)?,
         indexes: from.list(read_index)?,
         options: read_options(&mut from)?,
+        checks: if version >= WITH_CHECKS { from.list(read_check)? } else { Vec::new() },
     };
     from.finish()?;
     let parts = table.indexes.iter().flat_map(|index| &index.parts);
@@ -80,6 +86,16 @@ pub fn decode_table(bytes: &[u8]) -> Result<TableDefinition> {
         return Err(CorruptDefinition);
     }
     Ok(table)
+}
+
+fn write_check(out: &mut Writer, check: &CheckDefinition) {
+    out.string(&check.name);
+    out.string(&check.text);
+    out.u8(u8::from(check.enforced));
+}
+
+fn read_check(from: &mut Reader<'_>) -> Result<CheckDefinition> {
+    Ok(CheckDefinition { name: from.string()?, text: from.string()?, enforced: from.u8()? != 0 })
 }
 
 fn write_options(out: &mut Writer, options: &TableOptions) {

@@ -35,6 +35,8 @@ pub struct TableDefinition {
     /// Indexes in the order of SHOW CREATE TABLE; the primary key, if any, first.
     /// A table without primary key gets a hidden clustered index that is not listed here.
     pub indexes: Vec<IndexDefinition>,
+    /// CHECK constraints in the order of their names: so they are asked, and printed.
+    pub checks: Vec<CheckDefinition>,
     /// Default collation of columns that name none.
     pub collation: CollationId,
     /// Table options that are printed back.
@@ -145,6 +147,27 @@ pub struct IndexPart {
     pub descending: bool,
 }
 
+/// What stands between the table's name and a number in the name of a CHECK constraint that was given none.
+pub const GENERATED_CHECK: &str = "_chk_";
+
+/// A CHECK constraint.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckDefinition {
+    /// Name as created; unique among those of a schema, without regard to case.
+    pub name: String,
+    /// The condition as normalised SQL text.
+    pub text: String,
+    /// Whether rows must meet it.
+    pub enforced: bool,
+}
+
+impl CheckDefinition {
+    /// What tells its name from others.
+    pub fn folded_name(&self) -> String {
+        self.name.to_lowercase()
+    }
+}
+
 impl TableDefinition {
     /// The primary key, if the table has one.
     pub fn primary_key(&self) -> Option<&IndexDefinition> {
@@ -154,6 +177,32 @@ impl TableDefinition {
     /// Position of the column of that name, without regard to case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+    }
+
+    /// The same under another name: names of CHECK constraints that were made of its name follow.
+    pub fn renamed(&self, name: TableName) -> TableDefinition {
+        let mut renamed = TableDefinition { name, ..self.clone() };
+        let beginning = format!("{}{GENERATED_CHECK}", self.name.table);
+        for check in &mut renamed.checks {
+            if let Some(number) = check.name.strip_prefix(&beginning)
+                && number.bytes().all(|digit| digit.is_ascii_digit())
+            {
+                check.name = format!("{}{GENERATED_CHECK}{number}", renamed.name.table);
+            }
+        }
+        renamed.sort_checks();
+        renamed
+    }
+
+    /// The CHECK constraint of that name, without regard to case.
+    pub fn check_position(&self, name: &str) -> Option<usize> {
+        let folded = name.to_lowercase();
+        self.checks.iter().position(|check| check.folded_name() == folded)
+    }
+
+    /// Puts CHECK constraints in the order in which they are asked.
+    pub fn sort_checks(&mut self) {
+        self.checks.sort_by_cached_key(CheckDefinition::folded_name);
     }
 
     /// Position of the AUTO_INCREMENT column.

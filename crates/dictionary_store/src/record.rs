@@ -102,6 +102,7 @@ mod tests {
             name: TableName { schema: "s".to_owned(), table: "t".to_owned() },
             columns: Vec::new(),
             indexes: Vec::new(),
+            checks: Vec::new(),
             collation: charset::CollationId::BINARY,
             options: TableOptions::default(),
         };

@@ -61,6 +61,7 @@ fn definition(table: &str, secondary: bool) -> TableDefinition {
         ],
         indexes,
         collation: CollationId::BINARY,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

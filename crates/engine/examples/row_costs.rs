@@ -165,6 +165,7 @@ fn definition() -> TableDefinition {
             index("u", IndexKind::Unique, 1),
         ],
         collation: CollationId::BINARY,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -189,6 +189,7 @@ fn definition() -> TableDefinition {
         columns: vec![column("id", TypeKind::BigInt, None), column("c", TypeKind::VarBinary, Some(120))],
         indexes: vec![primary],
         collation: CollationId::BINARY,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -37,6 +37,7 @@ pub use functions::temporal::zone as time_zone;
 pub use functions::temporal::zone::{TimeZone, ZoneRules};
 pub use functions::{locale, text};
 pub use operand::Operand;
+pub use print::is_condition;
 pub use result_type::{Coercibility, ResultType, TypeClass};
 pub use routine::{Routine, RoutineCall};
 pub use table_type::{TablePurpose, ValueSource, table_type};

@@ -111,7 +111,8 @@ impl Display for Truth<'_> {
     }
 }
 
-fn is_condition(expression: &Expression) -> bool {
+/// Whether an expression is a condition: true, false or unknown, by what it is and not by its type.
+pub fn is_condition(expression: &Expression) -> bool {
     use ExpressionKind as Kind;
     match &expression.kind {
         Kind::Compare(_) | Kind::And(_) | Kind::Or(_) | Kind::Xor(_) | Kind::Not(_) => true,

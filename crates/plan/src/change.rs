@@ -53,6 +53,8 @@ impl Steps {
     pub const AUTO_INCREMENT: Steps = Steps(4);
     /// The AUTO_INCREMENT column is assigned: its counter may have to move.
     pub const COUNTER: Steps = Steps(8);
+    /// It must meet CHECK constraints.
+    pub const CHECKS: Steps = Steps(16);
 
     /// Whether rows take that step.
     #[inline]
@@ -62,6 +64,22 @@ impl Steps {
 
     fn with(self, step: Steps, on: bool) -> Steps {
         if on { Steps(self.0 | step.0) } else { self }
+    }
+}
+
+/// A CHECK constraint that rows must meet.
+#[derive(Clone, Debug)]
+pub struct RowCheck {
+    /// Its name.
+    pub name: String,
+    /// The condition, over the row: a slot is a column's position. UNKNOWN meets it.
+    pub condition: Expression,
+}
+
+impl RowCheck {
+    /// Whether it looks at a column.
+    pub fn reads(&self, column: usize) -> bool {
+        self.condition.any(&|part| part.column_slot() == Some(column))
     }
 }
 
@@ -78,6 +96,8 @@ pub struct Target {
     pub kept: ColumnSet,
     /// The AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
+    /// CHECK constraints that the statement can break, in the order in which they are asked.
+    pub checks: Vec<RowCheck>,
     /// What its rows pass.
     pub steps: Steps,
 }
@@ -89,6 +109,7 @@ impl Target {
         defaults: Vec<DefaultValue>,
         on_update: Vec<Assignment>,
         kept: ColumnSet,
+        checks: Vec<RowCheck>,
         assignments: &[Assignment],
     ) -> Target {
         let auto_increment = table.definition().auto_increment_column();
@@ -97,8 +118,14 @@ impl Target {
             .with(Steps::COMPUTED_DEFAULTS, defaults.iter().any(is_computed))
             .with(Steps::STAMPS, !on_update.is_empty())
             .with(Steps::AUTO_INCREMENT, auto_increment.is_some())
-            .with(Steps::COUNTER, assignments.iter().any(|one| Some(one.column) == auto_increment));
-        Target { table, defaults, on_update, kept, auto_increment, steps }
+            .with(Steps::COUNTER, assignments.iter().any(|one| Some(one.column) == auto_increment))
+            .with(Steps::CHECKS, !checks.is_empty());
+        Target { table, defaults, on_update, kept, auto_increment, checks, steps }
+    }
+
+    /// Whether a CHECK constraint looks at a column: its value must be in memory.
+    pub fn checks_read(&self, column: usize) -> bool {
+        self.checks.iter().any(|check| check.reads(column))
     }
 
     /// The slots of its rows in what expressions read.

@@ -25,8 +25,8 @@ pub use catalog::{
     TableAccess, View, VirtualCursor, VirtualRequest, VirtualTables, WantedValues,
 };
 pub use change::{
-    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowVariables, Steps,
-    Target, TargetTable, UpdatePlan,
+    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowCheck,
+    RowVariables, Steps, Target, TargetTable, UpdatePlan,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};

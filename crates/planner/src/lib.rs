@@ -11,6 +11,7 @@ mod select_limit;
 
 pub use bind::{ParameterTypes, PlannerInput};
 
+use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
 use expression::ExpressionKind;
 use parser::ast;
@@ -87,6 +88,14 @@ fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> Sq
     binder.changes.conflict.take().map_or(Ok(kind), Err)
 }
 
+/// The conditions of a definition's enforced CHECK constraints in their order, as the expressions of a DO over its rows: of a table that is
+/// not there yet, or whose rows are copied. Errors: those of binding; 3812 for a constraint that is no condition.
+pub fn plan_checks(definition: &TableDefinition, input: PlannerInput<'_>) -> SqlResult<Plan> {
+    let mut binder = bind::Binder::new(input);
+    let conditions = bind::check_conditions(&mut binder, definition)?;
+    Ok(finished_plan(binder, PlanKind::Do(conditions)))
+}
+
 /// Plans a query or data-changing statement for a user who has the privileges that it needs.
 // By itself in every build: `cargo xtask instructions --release` counts below it.
 #[inline(never)]
@@ -105,6 +114,11 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         kind = bind_checked(&mut binder, statement)?;
     }
     bind::warn_of_hints(&mut binder, reported);
+    Ok(finished_plan(binder, kind))
+}
+
+/// The plan of what was bound.
+fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
     let mut explain = std::mem::take(&mut binder.explain);
     explain.sort_by_key(|row| row.id);
     let several = explain.iter().any(|row| row.id != explain[0].id);
@@ -132,5 +146,5 @@ pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> Sq
         explain,
     };
     plan.repeatable = plan::is_repeatable(&plan);
-    Ok(plan)
+    plan
 }

@@ -4,11 +4,12 @@
 use crate::planning;
 use crate::session::Session;
 use accounts::Privileges;
-use catalog::{LockKey, LockMode};
-use ddl::{Asked, Creation, Defaults, Definer, Selected, locks_to_change};
-use dictionary::TableName;
+use catalog::{LockKey, LockMode, TableLocks};
+use ddl::{Alteration, Asked, Creation, Defaults, Definer, Selected, locks_to_change};
+use dictionary::{TableDefinition, TableName};
 use engine::Table;
 use errors::{Diagnostics, SqlResult, sql_error};
+use exec::StatementContext;
 use instance::StatementSettings;
 use parser::ast::{
     AlterAction, AlterDatabase, AlterTable, CreateDatabase, CreateIndex, CreateTable, DropIndex, DropTable,
@@ -78,6 +79,11 @@ pub(crate) fn create_table(
         let defaults = defaults_of(session, ddl::declared_defaults(statement));
         match definer_with(session, defaults).create_locked(name, create)? {
             Creation::Done => session.send_ok(channel),
+            Creation::ToMake(definition) => {
+                check_conditions(session, &definition)?;
+                definer(session).make_table(*definition)?;
+                session.send_ok(channel)
+            }
             Creation::AsSelect(selected) => create_as_select(session, selected, create, channel),
         }
     })
@@ -108,7 +114,10 @@ fn create_as_select(
         session.transaction.only_planned = described.is_err();
         described
     })?;
-    let (made, insert) = definer(session).make_selected(selected, create, query.clone(), &described)?;
+    let (definition, insert) =
+        definer(session).selected_definition(selected, create, query.clone(), &described)?;
+    check_conditions(session, &definition)?;
+    let made = definer(session).make_hidden(definition)?;
     fill_made_table(session, &made, &insert, channel)
 }
 
@@ -256,7 +265,8 @@ fn alter_with(
     let names = definer(session).names_to_alter(name, actions)?;
     let rows = session.with_definition_locks(locks_to_change(&names), |session| {
         let defaults = defaults_of(session, declared);
-        definer_with(session, defaults).alter_locked(name, actions, asked)
+        let alteration = definer_with(session, defaults).alter_locked(name, actions, asked)?;
+        carry_out(session, alteration)
     })?;
     let warnings = session.diagnostics.count();
     match rows {
@@ -266,6 +276,40 @@ fn alter_with(
         }
         None => session.send_ok(sink),
     }
+}
+
+/// Carries out a change that is decided. Returns the number of rows that it reports as copied, if it tells any.
+fn carry_out(session: &mut Session, alteration: Alteration) -> SqlResult<Option<u64>> {
+    let copied = if alteration.copies_rows() {
+        in_own_transaction(session, |context| {
+            let checks = planning::plan_checks(alteration.definition(), context)?;
+            alteration.copy_rows(&checks, context)
+        })?
+    } else {
+        check_conditions(session, alteration.definition())?;
+        definer(session).change_in_place(&alteration)?;
+        0
+    };
+    definer(session).finish_alteration(alteration, copied)
+}
+
+/// Errors of the conditions of CHECK constraints.
+fn check_conditions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
+    if definition.checks.is_empty() {
+        return Ok(());
+    }
+    in_own_transaction(session, |context| planning::plan_checks(definition, context).map(drop))
+}
+
+/// Calls `run` with a context in which expressions over rows are bound and computed.
+fn in_own_transaction<T>(
+    session: &mut Session,
+    run: impl FnOnce(&mut StatementContext<'_>) -> SqlResult<T>,
+) -> SqlResult<T> {
+    let locks = TableLocks::default();
+    session.run_in_transaction(&locks, false, |session, reads_lock| {
+        session.with_context(&locks, reads_lock, &[], run)
+    })
 }
 
 /// Error 1007, or a note with IF NOT EXISTS.

@@ -1,5 +1,6 @@
 //! Plans of statements: what the planner is told of the session, and what becomes of its plan. Main function: [`prepare`].
 
+use dictionary::TableDefinition;
 use errors::SqlResult;
 use exec::{PlanningContext, Prepared, StatementContext};
 use parser::ast::Statement;
@@ -35,6 +36,26 @@ fn plan_with(
     typing: ParameterTyping<'_>,
     purpose: Purpose,
 ) -> SqlResult<Plan> {
+    with_input(context, typing, purpose, |input| planner::plan_statement(statement, input))
+}
+
+/// The conditions of a definition's CHECK constraints.
+pub(crate) fn plan_checks(
+    definition: &TableDefinition,
+    context: &mut StatementContext<'_>,
+) -> SqlResult<Plan> {
+    with_input(context, ParameterTyping::FromValues, Purpose::Keep, |input| {
+        planner::plan_checks(definition, input)
+    })
+}
+
+/// Calls `plan` with what a plan is made from.
+fn with_input<T>(
+    context: &mut StatementContext<'_>,
+    typing: ParameterTyping<'_>,
+    purpose: Purpose,
+    plan: impl FnOnce(PlannerInput<'_>) -> T,
+) -> T {
     let runs = purpose != Purpose::Keep;
     let values = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
     let parameter_types = match typing {
@@ -64,7 +85,7 @@ fn plan_with(
         warns_of_hints: !is_execution,
         transaction,
     };
-    planner::plan_statement(statement, input)
+    plan(input)
 }
 
 /// Binds and optimises a query or data-changing statement (SELECT, VALUES, TABLE, INSERT, REPLACE, UPDATE, DELETE,

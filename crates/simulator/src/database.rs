@@ -85,6 +85,7 @@ pub fn definition(table: &str) -> TableDefinition {
             index("k_id", IndexKind::Unique, &[1, 0]),
         ],
         collation: CollationId::BINARY,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -6,10 +6,11 @@ use super::{CorruptDefinition, Result};
 pub(super) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// Checks the version. Damage is the pages' checksums' business.
-    pub fn new(bytes: &'a [u8], version: u8) -> Result<Reader<'a>> {
+    /// What follows the version, and the version: 1 to `newest`. Damage is the pages' checksums' business.
+    pub fn new(bytes: &'a [u8], newest: u8) -> Result<(Reader<'a>, u8)> {
         let mut reader = Reader(bytes);
-        if reader.u8()? == version { Ok(reader) } else { Err(CorruptDefinition) }
+        let version = reader.u8()?;
+        if (1..=newest).contains(&version) { Ok((reader, version)) } else { Err(CorruptDefinition) }
     }
 
     /// Nothing may be left.

@@ -48,6 +48,11 @@ fn example() -> TableDefinition {
             comment: "c".to_owned(),
             invisible: false,
         }],
+        checks: vec![CheckDefinition {
+            name: "dear".to_owned(),
+            text: "(`price` > 0)".to_owned(),
+            enforced: false,
+        }],
         collation: CollationId(255),
         options: TableOptions {
             comment: "goods".to_owned(),
@@ -63,6 +68,18 @@ fn definitions_round_trip() {
     assert_eq!(decode_table(&encode_table(&example())), Ok(example()));
     let schema = SchemaDefinition { name: "shop".to_owned(), collation: CollationId(45) };
     assert_eq!(decode_schema(&encode_schema(&schema)), Ok(schema));
+}
+
+#[test]
+fn the_first_version_is_read() {
+    let table = TableDefinition { checks: Vec::new(), ..example() };
+    let mut bytes = encode_table(&table);
+    // It had no list of CHECK constraints at its end.
+    bytes[0] = 1;
+    bytes.truncate(bytes.len() - 4);
+    assert_eq!(decode_table(&bytes), Ok(table));
+    bytes[0] = TABLE_VERSION + 1;
+    assert_eq!(decode_table(&bytes), Err(CorruptDefinition));
 }
 
 #[test]

@@ -64,6 +64,7 @@ fn filled() -> (Engine, Arc<Table>) {
             index("k", IndexKind::Plain, 1, Some(50)),
         ],
         collation: CollationId::BINARY,
+        checks: Vec::new(),
         options: TableOptions::default(),
     };
     let table = engine.create_table(definition, &kill).unwrap();

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
-use stdx::ids::Lsn;
+use stdx::ids::{Lsn, TableId};
 use txn::KillFlag;
 
 impl Engine {
@@ -70,11 +70,12 @@ impl Engine {
     }
 
     /// CREATE TABLE. Ids in the definition are given by the engine; `options.auto_increment` starts the counter.
-    /// Errors: TableExists, NoSuchSchema, NoSpace, NameTooLong, FileExists.
+    /// Errors: TableExists, CheckExists, NoSuchSchema, NoSpace, NameTooLong, FileExists.
     pub fn create_table(&self, definition: TableDefinition, kill: &KillFlag) -> EngineResult<Arc<Table>> {
         let _ddl = self.ddl_turn(kill)?;
         self.inner.tables.need_schema(&definition.name.schema)?;
         self.inner.tables.need_free_name(&definition.name)?;
+        self.inner.tables.need_free_checks(&[], &[&definition])?;
         need_short_name(&definition.name)?;
         let record = self.inner.tables.build_storage(definition)?;
         let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
@@ -125,7 +126,7 @@ impl Engine {
         let pairs = moved
             .into_iter()
             .map(|(name, table)| {
-                let definition = TableDefinition { name, ..table.definition.clone() };
+                let definition = table.definition.renamed(name);
                 (table, definition)
             })
             .collect();
@@ -176,6 +177,10 @@ impl Engine {
         record: TableRecord,
         next: u64,
     ) -> EngineResult<Arc<Table>> {
+        if let Err(error) = self.inner.tables.need_free_checks(&[old.id()], &[&record.definition]) {
+            self.inner.tables.abandon_storage(record.space)?;
+            return Err(error);
+        }
         let mut changes = self.inner.tables.removals(std::slice::from_ref(old))?;
         let id = record.definition.id;
         changes.push(Change::Put(DictionaryStore::table_key(id), record.encode()));
@@ -222,6 +227,9 @@ impl Engine {
         olds: &[Arc<Table>],
         records: Vec<TableRecord>,
     ) -> EngineResult<Vec<Arc<Table>>> {
+        let replaced: Vec<TableId> = olds.iter().map(|old| old.id()).collect();
+        let definitions: Vec<&TableDefinition> = records.iter().map(|record| &record.definition).collect();
+        self.inner.tables.need_free_checks(&replaced, &definitions)?;
         let mut changes: Vec<Change> = records
             .iter()
             .map(|record| Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()))

@@ -82,6 +82,13 @@ impl Dictionary {
         self.entry(schema, table).is_some_and(|entry| !entry.is_hidden())
     }
 
+    /// The table of a schema that has a CHECK constraint whose name is told from others like that. Opens none.
+    pub fn table_of_check(&self, schema: &str, folded_name: &str) -> Option<TableId> {
+        let maps = self.read();
+        let mut tables = maps.schemas.get(schema)?.tables.values();
+        tables.find(|entry| entry.has_check(folded_name)).map(|entry| entry.id())
+    }
+
     /// Names of all tables of a schema in order, but for those that are being filled; empty if there is no such schema. Opens none.
     pub fn table_names(&self, schema: &str) -> Vec<String> {
         let maps = self.read();

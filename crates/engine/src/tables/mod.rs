@@ -24,14 +24,15 @@ pub use table::Table;
 pub(crate) use table_entry::TableEntry;
 
 use crate::shared::Shared;
-use ::dictionary::{SchemaDefinition, TableName};
+use ::dictionary::{SchemaDefinition, TableDefinition, TableName};
 use btree::Tree;
 use buffer::BufferPool;
 use damage::ClosedSpaces;
 use dictionary_store::{DICTIONARY_INDEX, DictionaryStore};
 use engine_error::{EngineError, EngineResult};
+use std::collections::HashSet;
 use std::sync::Arc;
-use stdx::ids::IndexId;
+use stdx::ids::{IndexId, TableId};
 
 /// All tables.
 pub(crate) struct Tables {
@@ -98,6 +99,27 @@ impl Tables {
             true => Err(EngineError::TableExists(name.table.clone())),
             false => Ok(()),
         }
+    }
+
+    /// Checks that the CHECK constraints of definitions have names of their own once these are in the place of the tables `replaced`.
+    /// Error: CheckExists.
+    pub(crate) fn need_free_checks(
+        &self,
+        replaced: &[TableId],
+        definitions: &[&TableDefinition],
+    ) -> EngineResult<()> {
+        let mut seen = HashSet::new();
+        for definition in definitions {
+            for check in &definition.checks {
+                let (schema, folded) = (definition.name.schema.as_str(), check.folded_name());
+                let other = self.dictionary.table_of_check(schema, &folded);
+                let is_taken = other.is_some_and(|table| !replaced.contains(&table));
+                if is_taken || !seen.insert((schema, folded)) {
+                    return Err(EngineError::CheckExists(check.name.clone()));
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -5,6 +5,7 @@
 //! table again finds it as it was. A table that anybody else holds is never packed: there is one [`Table`] for an entry at a time.
 
 use super::{Index, Table, TableState};
+use dictionary::CheckDefinition;
 use dictionary_store::{LoadedTable, RecordHead, StoredStatistics, TableRecord};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -18,6 +19,8 @@ pub(crate) struct TableEntry {
     space: SpaceId,
     /// As the header of its file must have it.
     store_id: u64,
+    /// What tells the names of its CHECK constraints from others.
+    check_names: Box<[String]>,
     /// Asked for since it came up for being packed.
     used: AtomicBool,
     form: Mutex<Form>,
@@ -51,6 +54,7 @@ impl TableEntry {
             id: table.id(),
             space: table.space,
             store_id: table.store_id,
+            check_names: table.definition.checks.iter().map(CheckDefinition::folded_name).collect(),
             used: AtomicBool::new(false),
             form: Mutex::new(Form::Open(table)),
         }
@@ -71,6 +75,7 @@ impl TableEntry {
             id: loaded.id,
             space: loaded.space,
             store_id: loaded.store_id,
+            check_names: std::mem::take(&mut loaded.check_names),
             used: AtomicBool::new(false),
             form: Mutex::new(Form::Packed(Box::new(packed))),
         }
@@ -86,6 +91,11 @@ impl TableEntry {
 
     pub(crate) fn store_id(&self) -> u64 {
         self.store_id
+    }
+
+    /// Whether one of its CHECK constraints has a name that is told from others like that.
+    pub(crate) fn has_check(&self, folded_name: &str) -> bool {
+        self.check_names.iter().any(|name| name == folded_name)
     }
 
     /// The table, and whether it was opened for it.

@@ -93,6 +93,7 @@ pub fn definition(table: &str) -> TableDefinition {
             },
         ],
         collation: CollationId::BINARY,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -57,7 +57,8 @@ impl Assigning<'_> {
             }
             let position = assignment.column;
             let column = &self.target.table.definition().columns[position];
-            if let (Some(long), Some(expression)) = (&mut long, &assignment.value)
+            if !self.target.checks_read(position)
+                && let (Some(long), Some(expression)) = (&mut long, &assignment.value)
                 && let Some(start) = long.store_parameter(expression, position, &self.target.table, run)?
             {
                 changed[position] = start;

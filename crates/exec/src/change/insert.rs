@@ -119,6 +119,7 @@ fn value_row(
         };
         given[*column] = true;
         if may_be_long
+            && !plan.target.checks_read(*column)
             && let Some(start) = long.store_parameter(expression, *column, &plan.target.table, run)?
         {
             row[*column] = start;

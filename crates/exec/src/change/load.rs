@@ -283,7 +283,10 @@ impl<'p> LineRow<'p> {
 /// Which fields may go to their columns without being in memory.
 fn long_targets(plan: &LoadPlan) -> Vec<bool> {
     let is_taken = |target: &LoadTarget| match target {
-        LoadTarget::Column(column) => takes(plan.insert.target.table.definition(), *column),
+        LoadTarget::Column(column) => {
+            let target = &plan.insert.target;
+            takes(target.table.definition(), *column) && !target.checks_read(*column)
+        }
         LoadTarget::Variable(_) => false,
     };
     plan.fields.iter().map(is_taken).collect()

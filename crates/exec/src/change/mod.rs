@@ -4,6 +4,7 @@
 
 mod assigning;
 mod auto_increment;
+pub mod checks;
 pub(crate) mod delete;
 mod found;
 pub(crate) mod insert;

@@ -4,6 +4,7 @@
 
 use super::assigning::Assigning;
 use super::auto_increment::{GeneratedIds, raise_counter};
+use super::checks::meets_checks;
 use super::long_columns::LongColumns;
 use crate::run::{Run, engine_error};
 use crate::storing::{Storing, key_text};
@@ -78,13 +79,16 @@ pub enum Updated {
     Changed,
     /// It is as it was, or it is gone.
     Same,
-    /// Another row has its key; IGNORE.
-    Duplicate,
+    /// It may not be so, or another row has its key; IGNORE.
+    Left,
 }
 
 /// Replaces a row.
 pub fn update(target: &Target, change: Change<'_>, run: &mut Run<'_, '_>) -> SqlResult<Updated> {
     let Change { key, row, long, ignore } = change;
+    if !meets_checks(target, row, ignore, run)? {
+        return Ok(Updated::Left);
+    }
     let table = &target.table;
     let transaction = run.statement.transaction;
     let mark = transaction.mark();
@@ -103,7 +107,7 @@ pub fn update(target: &Target, change: Change<'_>, run: &mut Run<'_, '_>) -> Sql
                 return Err(stopped_by(table, &duplicate, error, run));
             }
             run.diagnostics().warning(error);
-            return Ok(Updated::Duplicate);
+            return Ok(Updated::Left);
         }
         Err(error) => return Err(engine_error(error, table)),
     }

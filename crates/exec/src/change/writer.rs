@@ -4,6 +4,7 @@
 mod conflict;
 
 use super::auto_increment::{GeneratedIds, moves_row_by_row};
+use super::checks::meets_checks;
 use super::long_columns::LongColumns;
 use super::row::{complete, duplicate_error, encoded, stopped_by};
 use super::row_buffer::{RowBuffer, stored_values};
@@ -49,6 +50,8 @@ pub struct Writer<'p> {
     plan: &'p InsertPlan,
     storing: Storing,
     counts: Counts,
+    /// Rows that were left out before they could meet others: the client is not told of them.
+    left_out: u64,
     ids: GeneratedIds,
     /// Rows waiting for the engine.
     waiting: RowBuffer,
@@ -101,6 +104,7 @@ impl<'p> Writer<'p> {
             plan,
             storing,
             counts: Counts::default(),
+            left_out: 0,
             ids: GeneratedIds::of(plan),
             waiting: RowBuffer::default(),
             held: None,
@@ -130,6 +134,9 @@ impl<'p> Writer<'p> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
         self.counts.records += 1;
+        if !self.may_go_in(row, run)? {
+            return Ok(());
+        }
         let generates = GeneratedIds::wants(&self.plan.target, row, run);
         if generates != self.generated {
             self.flush(run)?;
@@ -153,6 +160,14 @@ impl<'p> Writer<'p> {
             self.flush(run)?;
         }
         Ok(())
+    }
+
+    /// Whether a row may go into the table: rows before it fail first.
+    fn may_go_in(&mut self, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let meets = meets_checks(&self.plan.target, row, self.plan.ignore, run);
+        let meets = meets.map_err(|error| self.first_error(error, run))?;
+        self.left_out += u64::from(!meets);
+        Ok(meets)
     }
 
     /// Whether the statement may hold the rows that wait. Few are not counted.
@@ -186,6 +201,9 @@ impl<'p> Writer<'p> {
         }
         self.flush(run)?;
         self.counts.records += 1;
+        if !self.may_go_in(row, run)? {
+            return Ok(());
+        }
         let (mark, affected) = (run.statement.transaction.mark(), self.counts.affected);
         self.put_alone(row, long, run)?;
         if self.counts.affected == affected {
@@ -396,6 +414,7 @@ impl<'p> Writer<'p> {
             run.statement.session.set_last_insert_id(id);
         }
         ended?;
+        self.counts.records -= self.left_out;
         self.counts.generated = self.ids.first();
         // A query's ON DUPLICATE KEY UPDATE tells of no row that was given its id.
         let tells = self.plan.on_duplicate.is_empty() || matches!(self.plan.rows, InsertRows::Values(_));

@@ -488,6 +488,7 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
         columns,
         indexes,
         collation: COLLATION,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

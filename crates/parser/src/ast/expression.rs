@@ -415,6 +415,25 @@ pub enum WindowFunctionKind {
     NthValue,
 }
 
+impl WindowFunctionKind {
+    /// Its name in lower case.
+    pub fn name(self) -> &'static str {
+        match self {
+            WindowFunctionKind::RowNumber => "row_number",
+            WindowFunctionKind::Rank => "rank",
+            WindowFunctionKind::DenseRank => "dense_rank",
+            WindowFunctionKind::PercentRank => "percent_rank",
+            WindowFunctionKind::CumeDist => "cume_dist",
+            WindowFunctionKind::Ntile => "ntile",
+            WindowFunctionKind::Lead => "lead",
+            WindowFunctionKind::Lag => "lag",
+            WindowFunctionKind::FirstValue => "first_value",
+            WindowFunctionKind::LastValue => "last_value",
+            WindowFunctionKind::NthValue => "nth_value",
+        }
+    }
+}
+
 /// What follows OVER.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Over {

@@ -1,6 +1,7 @@
 //! Function calls, and the syntax nodes that are functions under another spelling.
 
 use super::column::{find_column, find_in_first};
+use super::stored_text::{bind_stored, parse_stored};
 use super::{Binder, Wanted};
 use ::expression::builtin;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass};
@@ -324,14 +325,7 @@ pub(super) fn default_value(
         ColumnDefault::None if column.nullable => Ok(Expression::constant(Value::Null, result)),
         ColumnDefault::None => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
         ColumnDefault::CurrentTimestamp(digits) => current_timestamp(binder, *digits),
-        ColumnDefault::Expression(text) => {
-            let parsed = parser::parse_expression(text.as_bytes(), parser::ParseOptions::default())
-                .map_err(|_| sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name))?;
-            let trusted = std::mem::replace(&mut binder.privileges.trusted, true);
-            let bound = binder.scalar(&parsed);
-            binder.privileges.trusted = trusted;
-            bound
-        }
+        ColumnDefault::Expression(text) => bind_stored(binder, &parse_stored(text)?),
     }
 }
 

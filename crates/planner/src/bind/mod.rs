@@ -28,6 +28,7 @@ mod recursive;
 mod select;
 mod set_operation;
 mod settled_parameter;
+mod stored_text;
 mod subqueries;
 mod subquery;
 
@@ -39,6 +40,7 @@ pub(crate) use from::add_table;
 pub use parameter::ParameterTypes;
 pub(crate) use parameter::Wanted;
 pub(crate) use query::convert_columns;
+pub(crate) use stored_text::check_conditions;
 
 use ::expression::{BuildFacts, Expression};
 use changes::{ChangedTable, Changes};

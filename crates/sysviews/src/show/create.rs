@@ -3,7 +3,8 @@
 use crate::system_tables::default_text;
 use charset::CollationId;
 use dictionary::{
-    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat, SchemaDefinition, TableDefinition,
+    CheckDefinition, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat,
+    SchemaDefinition, TableDefinition,
 };
 use expression::TimeZone;
 use std::fmt::Write as _;
@@ -16,6 +17,7 @@ pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: 
         table.columns.iter().map(|column| column_line(column, table.collation, zone)).collect();
     let order = crate::printed_order(table);
     lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
+    lines.extend(table.checks.iter().map(check_line));
     format!(
         "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}",
         quoted(&table.name.table),
@@ -97,6 +99,11 @@ fn default_clause(column: &ColumnDefinition, zone: &TimeZone) -> String {
             _ => format!(" DEFAULT {}", literal(&default_text(column, zone).unwrap_or_default())),
         },
     }
+}
+
+fn check_line(check: &CheckDefinition) -> String {
+    let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
+    format!("  CONSTRAINT {} CHECK ({}){enforced}", quoted(&check.name), check.text)
 }
 
 fn index_line(index: &IndexDefinition, table: &TableDefinition) -> String {

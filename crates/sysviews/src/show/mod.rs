@@ -174,6 +174,7 @@ fn overlay_definition(columns: &[ResultColumn]) -> TableDefinition {
         columns: columns.iter().map(column).collect(),
         indexes: Vec::new(),
         collation: CollationId::UTF8MB3_GENERAL_CI,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

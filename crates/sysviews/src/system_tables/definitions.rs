@@ -49,6 +49,7 @@ fn define(table: &SystemTable) -> TableDefinition {
         columns: table.columns.iter().map(define_column).collect(),
         indexes: define_keys(table.columns),
         collation: CollationId::UTF8MB3_GENERAL_CI,
+        checks: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -145,6 +145,7 @@ impl SystemTables<'_> {
             "STATISTICS" => self.by_table(wanted, SystemTables::statistics),
             "KEY_COLUMN_USAGE" => self.by_table(wanted, SystemTables::key_column_usage),
             "TABLE_CONSTRAINTS" => self.by_table(wanted, SystemTables::table_constraints),
+            "CHECK_CONSTRAINTS" => self.by_table(wanted, SystemTables::check_constraints),
             "PARTITIONS" => self.by_table(wanted, SystemTables::partitions),
             "ENGINES" => whole(reference::engines()),
             "CHARACTER_SETS" => whole(reference::character_sets()),

@@ -354,7 +354,35 @@ impl SystemTables<'_> {
                 text("YES"),
             ]
         }));
+        rows.extend(table.checks.iter().map(|check| {
+            vec![
+                text("def"),
+                text(&*table.name.schema),
+                text(&*check.name),
+                text(&*table.name.schema),
+                text(&*table.name.table),
+                text("CHECK"),
+                text(if check.enforced { "YES" } else { "NO" }),
+            ]
+        }));
     }
+
+    pub(super) fn check_constraints(&self, _wanted: &Wanted, table: &AnyTable, rows: &mut ViewRows) {
+        let table = table.definition();
+        rows.extend(table.checks.iter().map(|check| {
+            vec![
+                text("def"),
+                text(&*table.name.schema),
+                text(&*check.name),
+                text(escaped_clause(&check.text)),
+            ]
+        }));
+    }
+}
+
+/// A stored expression as MySQL's tables show it: as the inside of a text in quotes.
+fn escaped_clause(clause: &str) -> String {
+    clause.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 impl SystemTables<'_> {

@@ -149,7 +149,7 @@ impl Writer<'_> {
         }
         row::stamp(&assigning, &mut seen, &mut changed, run)?;
         let change = Change { key, row: &changed, long: &LongColumns::default(), ignore: self.plan.ignore };
-        let is_left = row::update(target, change, run)? == Updated::Duplicate;
+        let is_left = row::update(target, change, run)? == Updated::Left;
         // With IGNORE those rows count that changed nothing.
         self.counts.duplicates += u64::from(is_left == self.plan.ignore);
         if is_left {

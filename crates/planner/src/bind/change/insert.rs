@@ -1,7 +1,7 @@
 //! INSERT and REPLACE. Main function: [`insert`].
 
 use super::target::may_stay_unread;
-use super::{assigned, defaults, on_update, push_target};
+use super::{assigned, defaults, on_update, push_target, row_checks};
 use crate::bind::column::table_columns;
 use crate::bind::privilege::as_written;
 use crate::bind::{Binder, ChangedTable, from};
@@ -11,7 +11,7 @@ use errors::{SqlResult, sql_error};
 use optimizer::{IndexLimits, Source};
 use parser::ast;
 use plan::physical::ExplainRow;
-use plan::{Assignment, DefaultValue, InsertPlan, InsertRows, RowVariables, TableAccess, Target};
+use plan::{Assignment, DefaultValue, InsertPlan, InsertRows, RowCheck, RowVariables, TableAccess, Target};
 use std::sync::Arc;
 use values::row::ColumnSet;
 
@@ -27,7 +27,7 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     let mut rows = match &insert.source {
         ast::InsertSource::Query(query) => inserted_query(binder, insert, query, columns.len())?,
         ast::InsertSource::Values(rows) => {
-            push_target(binder, &table, &insert.table.name);
+            push_target(binder, &definition, &insert.table.name);
             binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
             let rows = value_rows(binder, rows, &definition, &columns);
             binder.changes.tables.clear();
@@ -35,13 +35,14 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
             InsertRows::Values(rows?)
         }
     };
-    push_target(binder, &table, &insert.table.name);
+    push_target(binder, &definition, &insert.table.name);
     binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
     let bound = insert_parts(binder, insert, &definition, &columns);
     binder.changes.tables.clear();
     binder.blocks.pop();
+    let checks = row_checks(binder, &definition, |_| true);
     binder.leave();
-    let (defaults, on_duplicate, on_update) = bound?;
+    let ((defaults, on_duplicate, on_update), checks) = (bound?, checks?);
     if let ast::InsertSource::Query(query) = &insert.source
         && !binder.changes.source.handed_on.is_empty()
     {
@@ -55,8 +56,8 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     if binder.input.explains {
         binder.explain.insert(0, line_of_insert(insert));
     }
-    let kept = kept_of_existing(&definition, &on_duplicate, &on_update);
-    let target = Target::new(table, defaults, on_update, kept, &[]);
+    let kept = kept_of_existing(&definition, &on_duplicate, &on_update, &checks);
+    let target = Target::new(table, defaults, on_update, kept, checks, &[]);
     let (replace, ignore) = (insert.replace, insert.ignore);
     Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
 }
@@ -220,11 +221,12 @@ fn value_rows(
     Ok(bound)
 }
 
-/// Columns of the row that is there that ON DUPLICATE KEY UPDATE neither changes nor reads, and that may be long.
+/// Columns of the row that is there that ON DUPLICATE KEY UPDATE neither changes nor reads, that no CHECK reads, and that may be long.
 fn kept_of_existing(
     definition: &TableDefinition,
     on_duplicate: &[Assignment],
     on_update: &[Assignment],
+    checks: &[RowCheck],
 ) -> ColumnSet {
     let assigned = || on_duplicate.iter().chain(on_update);
     let reads =
@@ -233,7 +235,10 @@ fn kept_of_existing(
     let touches = |one: &Assignment, column: usize| {
         one.column == column || one.value.as_ref().is_none_or(|value| reads(value, column))
     };
-    let is_kept =
-        |column: &usize| may_stay_unread(definition, *column) && !assigned().any(|one| touches(one, *column));
+    let is_kept = |column: &usize| {
+        may_stay_unread(definition, *column)
+            && !assigned().any(|one| touches(one, *column))
+            && !checks.iter().any(|check| check.reads(*column))
+    };
     ColumnSet::of((0..definition.columns.len()).filter(is_kept))
 }

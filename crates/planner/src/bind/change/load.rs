@@ -1,6 +1,6 @@
 //! LOAD DATA. Main function: [`load`].
 
-use super::{assigned, defaults, push_target};
+use super::{assigned, defaults, push_target, row_checks};
 use crate::bind::{Binder, literal};
 use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
@@ -51,11 +51,12 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
         }
     }
     binder.privileges.require_assigned(&definition, &load.assignments, TableAccess::Insert);
-    push_target(binder, &table, &load.table.name);
+    push_target(binder, &definition, &load.table.name);
     let bound = load_parts(binder, load, &definition);
     binder.blocks.pop();
+    let checks = row_checks(binder, &definition, |_| true);
     binder.leave();
-    let (defaults, assignments) = bound?;
+    let ((defaults, assignments), checks) = (bound?, checks?);
     let collation = match &load.charset {
         Some(name) => literal::character_set(name)?,
         None => charset::CollationId::UTF8MB4_0900_AI_CI,
@@ -63,7 +64,7 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
     let ignore = load.duplicates == ast::LoadDuplicates::Ignore
         || load.local && load.duplicates == ast::LoadDuplicates::Error;
     let insert = InsertPlan {
-        target: Target::new(table, defaults, Vec::new(), ColumnSet::none(), &[]),
+        target: Target::new(table, defaults, Vec::new(), ColumnSet::none(), checks, &[]),
         replace: replaces,
         ignore,
         columns: (0..definition.columns.len()).collect(),

@@ -13,10 +13,10 @@ pub(crate) use load::load;
 pub(crate) use update::update;
 
 use super::column::table_columns;
+use super::stored_text::row_checks;
 use super::{Binder, ChangedTable, Wanted, block_hints, from, function};
 use ::expression::Expression;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
-use engine::Table;
 use errors::SqlResult;
 use optimizer::{Block, IndexLimits, Source};
 use parser::ast;
@@ -97,8 +97,7 @@ fn on_update(
 }
 
 /// A block with one table whose slots are its columns.
-fn push_target(binder: &mut Binder<'_>, table: &Arc<Table>, alias: &str) {
-    let definition = table.definition();
+pub(super) fn push_target(binder: &mut Binder<'_>, definition: &TableDefinition, alias: &str) {
     binder.blocks.push(Block::default());
     let columns = table_columns(definition);
     let count = columns.len();

@@ -1,6 +1,6 @@
 //! A table whose rows UPDATE and DELETE change: what is read of it and what its rows pass. Main function: [`target`].
 
-use super::{defaults, on_update};
+use super::{defaults, on_update, row_checks};
 use crate::bind::Binder;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use engine::WaitPolicy;
@@ -31,11 +31,16 @@ pub(super) fn target(
         return Err(sql_error!(ER_NON_UPDATABLE_TABLE, alias, if whole { "UPDATE" } else { "DELETE" }));
     };
     let table = table.clone();
+    let definition = table.definition().clone();
+    let on_update = on_update(binder, &definition, &assignments)?;
+    let is_changed = |column: usize| assignments.iter().chain(&on_update).any(|one| one.column == column);
+    let checks = if whole { row_checks(binder, &definition, is_changed)? } else { Vec::new() };
     let key_slot = binder.block().key_slot(number);
     let (mut kept, mut unread) = (Vec::new(), false);
     if whole {
         for column in 0..table.definition().columns.len() {
-            let is_read = binder.block().tables[number].slots[column].is_some();
+            let is_read = binder.block().tables[number].slots[column].is_some()
+                || checks.iter().any(|check| check.reads(column));
             let is_assigned = assignments.iter().any(|assignment| assignment.column == column);
             if is_read || !may_stay_unread(table.definition(), column) || is_assigned && several {
                 binder.block().slot(number, column);
@@ -47,10 +52,8 @@ pub(super) fn target(
         }
     }
     let slots = binder.block().tables[number].slots.clone();
-    let definition = table.definition().clone();
-    let on_update = on_update(binder, &definition, &assignments)?;
     let defaults = defaults(binder, &definition)?;
-    let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), &assignments);
+    let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), checks, &assignments);
     let (sees_changes, changes_at_once) = (false, false);
     Ok(TargetTable { base, alias, slots, unread, key_slot, assignments, sees_changes, changes_at_once })
 }

@@ -1,0 +1,76 @@
+//! Expressions that are kept as text with a definition: CHECK constraints, DEFAULT (expression). They are parsed and bound when a statement
+//! that uses them is planned. Main functions: [`row_checks`], [`bind_stored`].
+
+use super::change::push_target;
+use super::{Binder, Wanted};
+use ::expression::{Expression, is_condition};
+use dictionary::{CheckDefinition, TableDefinition};
+use errors::{SqlResult, code, sql_error};
+use parser::ast;
+use plan::RowCheck;
+
+/// The CHECK constraints that a statement can break which gives values to the columns `is_changed`, over rows of the table.
+pub(super) fn row_checks(
+    binder: &mut Binder<'_>,
+    definition: &TableDefinition,
+    is_changed: impl Fn(usize) -> bool,
+) -> SqlResult<Vec<RowCheck>> {
+    if definition.checks.iter().all(|check| !check.enforced) {
+        return Ok(Vec::new());
+    }
+    push_target(binder, definition, &definition.name.table);
+    let enforced = definition.checks.iter().filter(|check| check.enforced);
+    let bound: SqlResult<Vec<RowCheck>> = enforced.map(|check| bound_check(binder, check)).collect();
+    binder.blocks.pop();
+    let mut checks = bound?;
+    let reads_none = |check: &RowCheck| !check.condition.reads_columns();
+    let columns = 0..definition.columns.len();
+    checks.retain(|check| {
+        reads_none(check) || columns.clone().any(|column| is_changed(column) && check.reads(column))
+    });
+    Ok(checks)
+}
+
+/// The conditions of a table's CHECK constraints, for rows that no statement makes. Error 3812 for one, enforced or not, that is none.
+pub(crate) fn check_conditions(
+    binder: &mut Binder<'_>,
+    definition: &TableDefinition,
+) -> SqlResult<Vec<Expression>> {
+    push_target(binder, definition, &definition.name.table);
+    let mut conditions = Vec::new();
+    for check in &definition.checks {
+        let condition = bound_check(binder, check)?.condition;
+        if !is_condition(&condition) {
+            return Err(sql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, check.name));
+        }
+        if check.enforced {
+            conditions.push(condition);
+        }
+    }
+    binder.blocks.pop();
+    Ok(conditions)
+}
+
+fn bound_check(binder: &mut Binder<'_>, check: &CheckDefinition) -> SqlResult<RowCheck> {
+    let condition = bind_stored(binder, &parse_stored(&check.text)?)?;
+    Ok(RowCheck { name: check.name.clone(), condition })
+}
+
+/// Binds a stored expression in the block of its table. Who uses the table need not be allowed to read what it names.
+pub(super) fn bind_stored(binder: &mut Binder<'_>, parsed: &ast::Expression) -> SqlResult<Expression> {
+    let trusted = std::mem::replace(&mut binder.privileges.trusted, true);
+    // What its constants report is for who runs it.
+    let runs = std::mem::replace(&mut binder.input.runs, false);
+    let bound = binder.scalar_as(parsed, Wanted::integer());
+    binder.input.runs = runs;
+    binder.privileges.trusted = trusted;
+    bound
+}
+
+/// The tree of a stored text, which does not depend on the session's sql_mode.
+pub(super) fn parse_stored(text: &str) -> SqlResult<ast::Expression> {
+    let parsed = parser::parse_expression(text.as_bytes(), parser::ParseOptions::default());
+    parsed.map_err(|error| {
+        code::ER_INTERNAL_ERROR.message(format!("a stored expression cannot be read: {}", error.message()))
+    })
+}
