@@ -6,9 +6,11 @@ use super::alter_checks::settle_checks;
 use super::alter_plan::{AlterPlan, has_key, reports_rows};
 use super::column::ColumnDraft;
 use super::converted::convert_column;
+use super::default_expression::check_defaults;
 use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
 use super::options::default_collation;
 use super::rebuild::plan_of;
+use super::stored_expression::{Purpose, stored_text};
 use super::table::{check_column_names, check_definition, check_table_name};
 use crate::definer::Definer;
 use accounts::Privileges;
@@ -149,6 +151,7 @@ impl Definer<'_> {
         }
         check_column_names(&draft.definition.columns)?;
         settle_checks(self, &mut draft, actions)?;
+        check_defaults(&draft.definition)?;
         // Also of indexes that stay: their columns may have become longer.
         let columns = &draft.definition.columns;
         draft.definition.indexes.iter().try_for_each(|index| check_key_bytes(index, columns))?;
@@ -193,7 +196,8 @@ impl Definer<'_> {
             let warning = errors::code::ER_UNKNOWN_ERROR.message(format!("{text} '{}'", old.name.table));
             self.diagnostics.warning(warning);
         }
-        draft.copy_asked |= turns_null || matches!(means, Means::Copies | Means::ChecksRows);
+        draft.copy_asked |=
+            turns_null || matches!(means, Means::Copies | Means::ChecksRows | Means::ComputesDefault);
         draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
         draft.rebuild |= draft.reports_rows;
         Ok(means)
@@ -223,7 +227,7 @@ impl Definer<'_> {
             A::SetDefault { column, default } => self.set_default(draft, column, default),
             A::DropDefault(name) => {
                 let at = draft.take_column(name)?;
-                draft.definition.columns[at].default = ColumnDefault::None;
+                draft.definition.columns[at].default = ColumnDefault::Dropped;
                 Ok(())
             }
             A::SetColumnVisible { column, visible } => {
@@ -357,7 +361,14 @@ impl Definer<'_> {
         let column = draft.definition.columns[at].clone();
         let value = match default {
             ColumnAttribute::Default(expression) => self.default_value_of(&column, expression)?,
-            _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "DEFAULT (expression)")),
+            // As in MySQL a literal in parentheses is one here, and an expression in a column's own definition.
+            ColumnAttribute::DefaultExpression(literal @ Expression::Literal(_)) => {
+                self.default_value_of(&column, literal)?
+            }
+            ColumnAttribute::DefaultExpression(expression) => {
+                ColumnDefault::Expression(stored_text(self, expression, Purpose::Default(&column.name))?)
+            }
+            _ => return Ok(()),
         };
         if value == ColumnDefault::Literal(values::Value::Null) && !column.nullable {
             return Err(sql_error!(ER_INVALID_DEFAULT, column.name));

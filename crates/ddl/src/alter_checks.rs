@@ -1,7 +1,9 @@
 //! CHECK constraints in ALTER TABLE: those that go, those that columns take along or are held by, those that come. Neighbour: `check`.
 
 use super::alter::Draft;
-use super::check::{DeclaredCheck, add_checks, columns_of, greatest_number, of_column, of_elements};
+use super::check::{DeclaredCheck, add_checks, greatest_number, of_column, of_elements};
+use super::default_expression::check_held_columns;
+use super::stored_expression::columns_of;
 use crate::definer::Definer;
 use dictionary::{IndexKind, TableDefinition};
 use errors::{SqlResult, sql_error};
@@ -73,8 +75,8 @@ impl Draft {
         }
     }
 
-    /// A column that goes takes the constraints along that name no other; others hold it, and none lets it have another name. Error
-    /// 3959.
+    /// A column that goes takes the constraints along that name no other; others hold it, and none lets it have another name.
+    /// Errors 3766, 3959.
     fn follow_columns(&mut self) -> SqlResult<()> {
         let changed = changed_columns(&self.old, &self.definition, &self.sources);
         if changed.is_empty() {
@@ -83,33 +85,43 @@ impl Draft {
         let old = &self.old;
         let mut refused = Ok(());
         self.definition.checks.retain(|check| {
-            let columns = columns_of(check, old);
-            let Some((column, is_gone)) = changed.iter().find(|(column, _)| columns.contains(column)) else {
+            let columns = columns_of(&check.text, old);
+            let Some(changed) = changed.iter().find(|one| columns.contains(&one.column)) else {
                 return true;
             };
-            if *is_gone && columns.len() == 1 {
+            if changed.is_gone && columns.len() == 1 {
                 return false;
             }
             if refused.is_ok() {
-                let column = &old.columns[*column].name;
+                let column = &old.columns[changed.column].name;
                 refused = Err(sql_error!(ER_DEPENDENT_BY_CHECK_CONSTRAINT, check.name, column));
             }
             true
         });
-        refused
+        refused?;
+        check_held_columns(&self.old, &self.definition, &changed)
     }
 }
 
-/// Columns of the old table that are gone (true) or have another name.
+/// A column of the old table that is gone or has another name.
+#[derive(Clone, Copy)]
+pub(super) struct ChangedColumn {
+    pub column: usize,
+    pub is_gone: bool,
+}
+
 fn changed_columns(
     old: &TableDefinition,
     new: &TableDefinition,
     sources: &[Option<usize>],
-) -> Vec<(usize, bool)> {
+) -> Vec<ChangedColumn> {
     let place = |column: usize| sources.iter().position(|source| *source == Some(column));
-    let changed = old.columns.iter().enumerate().filter_map(|(at, column)| match place(at) {
-        None => Some((at, true)),
-        Some(now) => (!new.columns[now].name.eq_ignore_ascii_case(&column.name)).then_some((at, false)),
+    let changed = old.columns.iter().enumerate().filter_map(|(column, before)| match place(column) {
+        None => Some(ChangedColumn { column, is_gone: true }),
+        Some(now) => {
+            let is_renamed = !new.columns[now].name.eq_ignore_ascii_case(&before.name);
+            is_renamed.then_some(ChangedColumn { column, is_gone: false })
+        }
     });
     changed.collect()
 }

@@ -3,10 +3,10 @@
 
 use super::limits;
 use crate::definer::Definer;
-use crate::disallowed::check_disallowed;
+use crate::stored_expression::{Purpose, named_columns, stored_text};
 use dictionary::{CheckDefinition, GENERATED_CHECK, TableDefinition};
 use errors::{SqlResult, sql_error};
-use parser::ast::{CheckConstraint, Child, ColumnAttribute, ColumnSpecification, Expression, TableElement};
+use parser::ast::{CheckConstraint, ColumnAttribute, ColumnSpecification, TableElement};
 
 /// A CHECK clause.
 #[derive(Clone, Copy)]
@@ -61,11 +61,8 @@ pub(super) fn add_checks(
         if definition.check_position(&name).is_some() {
             return Err(sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, name));
         }
-        check_disallowed(&check.constraint.expression, &name)?;
+        let text = stored_text(definer, &check.constraint.expression, Purpose::Check(&name))?;
         check_columns(check, &name, definition, numbered.is_some())?;
-        let charset = definer.connection_collation().charset().name;
-        let text = parser::print_expression(&check.constraint.expression, charset);
-        let text = text.ok_or_else(|| sql_error!(ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED, name))?;
         let enforced = check.constraint.enforced.unwrap_or(true);
         definition.checks.push(CheckDefinition { name, text, enforced });
     }
@@ -79,19 +76,16 @@ pub(super) fn greatest_number(definition: &TableDefinition) -> u64 {
     definition.checks.iter().filter_map(number).max().unwrap_or(0)
 }
 
-/// Errors 3812, 3813, 3818, 3820; of a table that is there 1054 in the place of the last.
+/// Errors 3813, 3818, 3820; of a table that is there 1054 in the place of the last.
 fn check_columns(
     check: &DeclaredCheck<'_>,
     name: &str,
     definition: &TableDefinition,
     is_there: bool,
 ) -> SqlResult<()> {
-    if matches!(check.constraint.expression, Expression::Row(_)) {
-        return Err(sql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, name));
-    }
     let mut named = Vec::new();
-    column_names(&check.constraint.expression, &mut named);
-    for column in named {
+    named_columns(&check.constraint.expression, &mut named);
+    for column in named.into_iter().map(|column| column.name) {
         if check.column.is_some_and(|own| !own.eq_ignore_ascii_case(column)) {
             return Err(sql_error!(ER_COLUMN_CHECK_CONSTRAINT_REFERENCES_OTHER_COLUMN, name));
         }
@@ -107,31 +101,4 @@ fn check_columns(
         }
     }
     Ok(())
-}
-
-/// Names of the columns that an expression reads, in the order of the text.
-fn column_names<'a>(expression: &'a Expression, names: &mut Vec<&'a str>) {
-    match expression {
-        Expression::Column(column) | Expression::Default(Some(column)) => names.push(&column.column),
-        _ => {}
-    }
-    expression.each_child(&mut |child| {
-        if let Child::Expression(child) = child {
-            column_names(child, names);
-        }
-    });
-}
-
-/// The columns of its table that a kept condition reads, each once.
-pub(super) fn columns_of(check: &CheckDefinition, definition: &TableDefinition) -> Vec<usize> {
-    // It was printed by this server.
-    let parsed = parser::parse_expression(check.text.as_bytes(), parser::ParseOptions::default());
-    let Ok(parsed) = parsed else { return Vec::new() };
-    let mut names = Vec::new();
-    column_names(&parsed, &mut names);
-    let mut columns: Vec<usize> =
-        names.into_iter().filter_map(|name| definition.column_position(name)).collect();
-    columns.sort_unstable();
-    columns.dedup();
-    columns
 }

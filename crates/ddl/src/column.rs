@@ -1,6 +1,7 @@
 //! A column specification checked and turned into a [`ColumnDefinition`]. Main type: [`ColumnDraft`].
 
 use super::limits;
+use super::stored_expression::{Purpose, stored_text};
 use crate::definer::Definer;
 use charset::CollationId;
 use dictionary::{ColumnDefault, ColumnDefinition};
@@ -81,8 +82,14 @@ impl Definer<'_> {
                 column.nullable = false;
                 draft.explicit_null = false;
             }
+            A::Default(_) if matches!(column.default, ColumnDefault::Expression(_)) => {
+                return Err(sql_error!(ER_INVALID_DEFAULT, column.name));
+            }
             A::Default(value) => column.default = self.default_value_of(column, value)?,
-            A::DefaultExpression(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "DEFAULT (expression)")),
+            A::DefaultExpression(expression) => {
+                let text = stored_text(self, expression, Purpose::Default(&column.name))?;
+                column.default = ColumnDefault::Expression(text);
+            }
             A::OnUpdateNow(digits) => {
                 let fits = matches!(column.column_type.kind, TypeKind::DateTime | TypeKind::Timestamp)
                     && u64::from(column.column_type.fractional_digits()) == *digits;

@@ -132,6 +132,7 @@ fn of_attribute(attribute: &ColumnAttribute) -> Option<&Expression> {
         ColumnAttribute::Default(value) => {
             matches!(value, Expression::Literal(_) | Expression::Unary { .. }).then_some(value)
         }
+        ColumnAttribute::DefaultExpression(value) => matches!(value, Expression::Literal(_)).then_some(value),
         _ => None,
     }
 }

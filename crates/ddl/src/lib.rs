@@ -14,13 +14,14 @@ mod column;
 mod column_type;
 mod converted;
 mod database;
+mod default_expression;
 mod definer;
-mod disallowed;
 mod index;
 mod limits;
 mod options;
 mod rebuild;
 mod renumbering;
+mod stored_expression;
 mod table;
 
 pub use algorithm::Asked;

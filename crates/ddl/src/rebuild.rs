@@ -8,9 +8,9 @@ use crate::definer::Definer;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, TableDefinition};
 use engine::{DuplicateKey, Engine, EngineError, KillFlag, Table};
 use errors::{SqlError, SqlResult, sql_error};
-use exec::{RowChecks, StatementContext};
+use exec::{CopiedRows, StatementContext};
 use expression::TimeZone;
-use plan::Plan;
+use plan::RowPlan;
 use std::sync::Arc;
 use values::row::{RowLayout, RowView};
 use values::store::{Source, StoreContext, StoreMode, store};
@@ -48,7 +48,7 @@ struct RowConverter<'a, 's> {
     time_zone: TimeZone,
     renumbering: &'a Renumbering,
     row: u64,
-    checks: RowChecks<'a, 's>,
+    copied: CopiedRows<'a, 's>,
 }
 
 impl Alteration {
@@ -62,9 +62,9 @@ impl Alteration {
         &self.draft.definition
     }
 
-    /// Copies every row into a table of the new definition, which takes the old one's place. `checks` has the conditions of its CHECK
-    /// constraints ([`planner::plan_checks`]). Returns the number of rows.
-    pub fn copy_rows(&self, checks: &Plan, context: &mut StatementContext<'_>) -> SqlResult<u64> {
+    /// Copies every row into a table of the new definition, which takes the old one's place. `plan` has its
+    /// expressions. Returns the number of rows.
+    pub fn copy_rows(&self, plan: &RowPlan, context: &mut StatementContext<'_>) -> SqlResult<u64> {
         let (engine, kill) = (context.engine, context.kill);
         let Alteration { table, old, draft, .. } = self;
         let new = &draft.definition;
@@ -86,7 +86,7 @@ impl Alteration {
             time_zone: facts.time_zone.clone(),
             renumbering: &renumbering,
             row: 0,
-            checks: RowChecks::new(checks, new, context),
+            copied: CopiedRows::new(plan, new, context),
         };
         let outcome =
             engine.rebuild_table(&old.name, new.clone(), kill, renumbering.counter(), &mut |row, out| {
@@ -280,7 +280,9 @@ impl RowConverter<'_, '_> {
             let is_given = column.auto_increment && source.is_some();
             values.push(if is_given { self.renumbering.settled(value, column)? } else { value });
         }
-        self.checks.meet(&values)?;
+        let (sources, row) = (self.sources, self.row);
+        self.copied.fill(&mut values, |column| sources[column].is_none(), row)?;
+        self.copied.check(&values)?;
         self.new_layout.encode_into(&values, out).map_err(corrupt)
     }
 
@@ -318,7 +320,7 @@ impl RowConverter<'_, '_> {
             let error = if self.changes_type { truncated } else { sql_error!(ER_INVALID_USE_OF_NULL) };
             return Err(CopyError::Sql(error));
         }
-        self.checks.diagnostics().warning(truncated);
+        self.copied.diagnostics().warning(truncated);
         Ok(match to.column_type.kind {
             // Not even the first member.
             TypeKind::Enum => Value::UInt(0),
@@ -339,7 +341,7 @@ impl RowConverter<'_, '_> {
             column: &to.name,
             row: self.row,
             source,
-            diagnostics: self.checks.diagnostics(),
+            diagnostics: self.copied.diagnostics(),
         };
         let stored = store(value, from, &to.column_type, &mut context).map_err(|error| {
             // MySQL copies what only becomes shorter, and says that it cut it.
@@ -365,11 +367,8 @@ impl RowConverter<'_, '_> {
         }
         match &column.default {
             ColumnDefault::Literal(value) => Ok(value.clone()),
-            ColumnDefault::CurrentTimestamp(_) => {
-                let from = ColumnType::temporal(TypeKind::DateTime, 6);
-                let now = self.now.clone();
-                self.stored(&now, &from, Source::Expression, column)
-            }
+            // Computed when the row has all other values.
+            ColumnDefault::Expression(_) | ColumnDefault::CurrentTimestamp(_) => Ok(Value::Null),
             _ if column.nullable => Ok(Value::Null),
             _ => {
                 let is_date = matches!(column.column_type.kind, TypeKind::Date | TypeKind::DateTime);

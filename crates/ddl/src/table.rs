@@ -2,6 +2,7 @@
 
 use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
+use super::default_expression::check_defaults;
 use super::index::{build_index, sort_indexes};
 use super::{limits, table_error};
 use crate::definer::Definer;
@@ -100,7 +101,7 @@ impl Definer<'_> {
         if definition.columns.is_empty() {
             return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
         }
-        self.add_declared_checks(&mut definition, &create.elements)?;
+        self.add_expressions(&mut definition, &create.elements)?;
         check_definition(&definition)?;
         Ok(Creation::ToMake(Box::new(definition)))
     }
@@ -134,11 +135,13 @@ impl Definer<'_> {
         Ok(true)
     }
 
-    fn add_declared_checks(
+    /// What is said of columns as a whole: defaults may name columns that follow, and CHECK constraints all.
+    fn add_expressions(
         &mut self,
         definition: &mut TableDefinition,
         elements: &[TableElement],
     ) -> SqlResult<()> {
+        check_defaults(definition)?;
         add_checks(self, definition, &of_elements(elements), None)?;
         definition.sort_checks();
         Ok(())
@@ -424,7 +427,7 @@ impl Definer<'_> {
         check_column_names(&definition.columns)?;
         self.add_key_elements(&mut definition, drafts, &create.elements)?;
         forget_key_defaults(&mut definition, &computed);
-        self.add_declared_checks(&mut definition, &create.elements)?;
+        self.add_expressions(&mut definition, &create.elements)?;
         check_definition(&definition)?;
         let name = definition.name.clone();
         let insert = Statement::Insert(Box::new(Insert {

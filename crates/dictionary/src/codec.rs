@@ -188,6 +188,7 @@ fn read_type(from: &mut Reader<'_>) -> Result<ColumnType> {
 fn write_default(out: &mut Writer, default: &ColumnDefault, column_type: &ColumnType) {
     match default {
         ColumnDefault::None => out.u8(0),
+        ColumnDefault::Dropped => out.u8(4),
         ColumnDefault::Literal(value) => {
             out.u8(1);
             let layout = values::row::RowLayout::new([(column_type, true)]);
@@ -212,6 +213,7 @@ fn read_default(from: &mut Reader<'_>, column_type: &ColumnType) -> Result<Colum
         1 => ColumnDefault::Literal(read_literal(from.bytes()?, column_type)?),
         2 => ColumnDefault::CurrentTimestamp(from.u8()?),
         3 => ColumnDefault::Expression(from.string()?),
+        4 => ColumnDefault::Dropped,
         _ => return Err(CorruptDefinition),
     })
 }

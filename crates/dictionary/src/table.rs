@@ -104,6 +104,8 @@ pub enum ColumnDefault {
     Literal(Value),
     /// CURRENT_TIMESTAMP with its fractional digits.
     CurrentTimestamp(u8),
+    /// ALTER .. DROP DEFAULT: error 1364 or the type's implicit default, though the column may take NULL.
+    Dropped,
     /// DEFAULT (expression), kept as normalised SQL text.
     Expression(String),
 }
@@ -198,6 +200,11 @@ impl TableDefinition {
     pub fn check_position(&self, name: &str) -> Option<usize> {
         let folded = name.to_lowercase();
         self.checks.iter().position(|check| check.folded_name() == folded)
+    }
+
+    /// Whether a column has a DEFAULT (expression).
+    pub fn computes_defaults(&self) -> bool {
+        self.columns.iter().any(|column| matches!(column.default, ColumnDefault::Expression(_)))
     }
 
     /// Puts CHECK constraints in the order in which they are asked.

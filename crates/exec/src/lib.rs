@@ -23,7 +23,7 @@ mod storing;
 
 pub use ::spill::{KeptRows, Reservation, SPOOL_PIECE_BYTES, ServerMemory, SpillCounts, Spool};
 pub use actuals::{Actual, Actuals};
-pub use change::checks::RowChecks;
+pub use change::copied_rows::CopiedRows;
 pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
     StatementContext, StatementOutcome,

@@ -7,6 +7,7 @@ use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::{Coercibility, EvaluationContext, Expression, ResultType, SqlMode};
 use plan::DefaultValue;
+use std::borrow::Cow;
 use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateRules, DateTime, Time};
 use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
@@ -148,21 +149,25 @@ impl Storing {
         self.store(Given::by(expression, value), column, row_number, run)
     }
 
-    /// What a column gets that the row does not name, or names with DEFAULT: that it has none is told of each such row.
+    /// What the column at a place gets that the row does not name, or names with DEFAULT (`is_named`): that it has none is told of each such
+    /// row. `row` is as it is stored.
     pub fn default(
         &self,
-        default: &DefaultValue,
-        is_named: bool,
-        column: &ColumnDefinition,
+        (default, is_named): (&DefaultValue, bool),
+        columns: &[ColumnDefinition],
+        at: usize,
         row: &[Value],
         row_number: u64,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Value> {
+        let column = &columns[at];
         match default {
             DefaultValue::Stored(value) => Ok(value.clone()),
             DefaultValue::Expression(expression) => {
-                let value = expression.evaluate(RowRef::Values(row), run)?;
-                self.store(Given::by(expression, &value), column, row_number, run)
+                let seen = seen_row(row, columns, run);
+                let value = expression.evaluate(RowRef::Values(&seen), run)?;
+                run.check_raised()?;
+                self.store_computed(expression, &value, column, row_number, run)
             }
             DefaultValue::Missing if column.auto_increment => Ok(Value::Null),
             DefaultValue::Missing => {
@@ -176,7 +181,7 @@ impl Storing {
                         false => self.warn_of_column(error, run),
                     }
                 }
-                Ok(implicit_default(&column.column_type))
+                Ok(nothing_given(column))
             }
         }
     }
@@ -204,6 +209,11 @@ pub fn text_on_the_way(
     let collation = if is_bits { CollationId::BINARY } else { CollationId::UTF8MB4_0900_AI_CI };
     let column_type = ResultType::text(length, collation, Coercibility::Coercible).column_type;
     Some((Value::Bytes(text.into_owned()), column_type))
+}
+
+/// What a column without default holds when it is given nothing.
+pub fn nothing_given(column: &ColumnDefinition) -> Value {
+    if column.nullable { Value::Null } else { implicit_default(&column.column_type) }
 }
 
 /// The value of a type that stands for "nothing given": zero, empty, the first member of an ENUM.
@@ -241,6 +251,14 @@ pub fn as_seen(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) -> V
         }
         other => other.clone(),
     }
+}
+
+/// A stored row as expressions see it.
+pub fn seen_row<'v>(row: &'v [Value], columns: &[ColumnDefinition], run: &Run<'_, '_>) -> Cow<'v, [Value]> {
+    if columns.iter().all(|column| column.column_type.kind != TypeKind::Timestamp) {
+        return Cow::Borrowed(row);
+    }
+    row.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)).collect()
 }
 
 /// A value that expressions saw, in stored form again.

@@ -1,5 +1,6 @@
 //! Plans of statements that change rows. Main types: [`InsertPlan`], [`UpdatePlan`], [`DeletePlan`], [`LoadPlan`].
 
+use crate::Plan;
 use crate::physical::{Node, QueryPlan};
 use engine::Table;
 use expression::Expression;
@@ -13,7 +14,7 @@ use values::row::ColumnSet;
 pub enum DefaultValue {
     /// A value in stored form.
     Stored(Value),
-    /// CURRENT_TIMESTAMP or DEFAULT (expression).
+    /// CURRENT_TIMESTAMP or DEFAULT (expression), over the row: a slot is a column's position.
     Expression(Expression),
     /// Nothing: error 1364, or the type's implicit default where sql_mode is lenient.
     Missing,
@@ -81,6 +82,17 @@ impl RowCheck {
     pub fn reads(&self, column: usize) -> bool {
         self.condition.any(&|part| part.column_slot() == Some(column))
     }
+}
+
+/// The expressions of a definition, for rows that no statement of SQL makes.
+#[derive(Debug)]
+pub struct RowPlan {
+    /// What runs: a DO of nothing, with the call sites of the expressions.
+    pub plan: Plan,
+    /// Default of every column.
+    pub defaults: Vec<DefaultValue>,
+    /// The enforced CHECK constraints.
+    pub checks: Vec<RowCheck>,
 }
 
 /// A table whose rows a statement changes: what they pass on their way, whichever statement it is.

@@ -25,7 +25,7 @@ pub use catalog::{
     TableAccess, View, VirtualCursor, VirtualRequest, VirtualTables, WantedValues,
 };
 pub use change::{
-    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowCheck,
+    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowCheck, RowPlan,
     RowVariables, Steps, Target, TargetTable, UpdatePlan,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};

@@ -16,7 +16,7 @@ use errors::{SqlResult, sql_error};
 use expression::ExpressionKind;
 use parser::ast;
 use plan::physical::Node;
-use plan::{Plan, PlanKind, PrivilegesNeeded, check_tables};
+use plan::{Plan, PlanKind, PrivilegesNeeded, RowPlan, check_tables};
 
 /// Whether the statement changes rows and may not leave out what does not fit.
 fn changes_strictly(statement: &ast::Statement, facts: &expression::StatementFacts) -> bool {
@@ -88,12 +88,12 @@ fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> Sq
     binder.changes.conflict.take().map_or(Ok(kind), Err)
 }
 
-/// The conditions of a definition's enforced CHECK constraints in their order, as the expressions of a DO over its rows: of a table that is
-/// not there yet, or whose rows are copied. Errors: those of binding; 3812 for a constraint that is no condition.
-pub fn plan_checks(definition: &TableDefinition, input: PlannerInput<'_>) -> SqlResult<Plan> {
+/// The expressions of a definition: of a table that is not there yet, or whose rows are copied. Errors: those of binding; 3812 for a CHECK
+/// constraint that is no condition.
+pub fn plan_rows(definition: &TableDefinition, input: PlannerInput<'_>) -> SqlResult<RowPlan> {
     let mut binder = bind::Binder::new(input);
-    let conditions = bind::check_conditions(&mut binder, definition)?;
-    Ok(finished_plan(binder, PlanKind::Do(conditions)))
+    let (defaults, checks) = bind::row_plan_parts(&mut binder, definition)?;
+    Ok(RowPlan { plan: finished_plan(binder, PlanKind::Do(Vec::new())), defaults, checks })
 }
 
 /// Plans a query or data-changing statement for a user who has the privileges that it needs.

@@ -80,7 +80,7 @@ pub(crate) fn create_table(
         match definer_with(session, defaults).create_locked(name, create)? {
             Creation::Done => session.send_ok(channel),
             Creation::ToMake(definition) => {
-                check_conditions(session, &definition)?;
+                check_expressions(session, &definition)?;
                 definer(session).make_table(*definition)?;
                 session.send_ok(channel)
             }
@@ -116,7 +116,7 @@ fn create_as_select(
     })?;
     let (definition, insert) =
         definer(session).selected_definition(selected, create, query.clone(), &described)?;
-    check_conditions(session, &definition)?;
+    check_expressions(session, &definition)?;
     let made = definer(session).make_hidden(definition)?;
     fill_made_table(session, &made, &insert, channel)
 }
@@ -282,23 +282,23 @@ fn alter_with(
 fn carry_out(session: &mut Session, alteration: Alteration) -> SqlResult<Option<u64>> {
     let copied = if alteration.copies_rows() {
         in_own_transaction(session, |context| {
-            let checks = planning::plan_checks(alteration.definition(), context)?;
-            alteration.copy_rows(&checks, context)
+            let plan = planning::plan_rows(alteration.definition(), context)?;
+            alteration.copy_rows(&plan, context)
         })?
     } else {
-        check_conditions(session, alteration.definition())?;
+        check_expressions(session, alteration.definition())?;
         definer(session).change_in_place(&alteration)?;
         0
     };
     definer(session).finish_alteration(alteration, copied)
 }
 
-/// Errors of the conditions of CHECK constraints.
-fn check_conditions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
-    if definition.checks.is_empty() {
+/// Errors of the expressions of a definition.
+fn check_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
+    if definition.checks.is_empty() && !definition.computes_defaults() {
         return Ok(());
     }
-    in_own_transaction(session, |context| planning::plan_checks(definition, context).map(drop))
+    in_own_transaction(session, |context| planning::plan_rows(definition, context).map(drop))
 }
 
 /// Calls `run` with a context in which expressions over rows are bound and computed.

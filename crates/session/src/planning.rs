@@ -4,8 +4,8 @@ use dictionary::TableDefinition;
 use errors::SqlResult;
 use exec::{PlanningContext, Prepared, StatementContext};
 use parser::ast::Statement;
-use plan::Plan;
 use plan::physical::OriginPath;
+use plan::{Plan, RowPlan};
 use planner::{ParameterTypes, PlannerInput};
 use values::ColumnType;
 use wire::result::ResultColumn;
@@ -39,13 +39,13 @@ fn plan_with(
     with_input(context, typing, purpose, |input| planner::plan_statement(statement, input))
 }
 
-/// The conditions of a definition's CHECK constraints.
-pub(crate) fn plan_checks(
+/// The expressions of a definition.
+pub(crate) fn plan_rows(
     definition: &TableDefinition,
     context: &mut StatementContext<'_>,
-) -> SqlResult<Plan> {
+) -> SqlResult<RowPlan> {
     with_input(context, ParameterTyping::FromValues, Purpose::Keep, |input| {
-        planner::plan_checks(definition, input)
+        planner::plan_rows(definition, input)
     })
 }
 

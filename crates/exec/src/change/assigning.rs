@@ -75,14 +75,11 @@ impl Assigning<'_> {
                     held.reach(bytes, || run.workspace().clone())?;
                     self.storing.store_computed(expression, &value, column, self.row_number, run)?
                 }
-                None => self.storing.default(
-                    &self.target.defaults[position],
-                    true,
-                    column,
-                    seen,
-                    self.row_number,
-                    run,
-                )?,
+                None => {
+                    let default = (&self.target.defaults[position], true);
+                    let columns = &self.target.table.definition().columns;
+                    self.storing.default(default, columns, position, changed, self.row_number, run)?
+                }
             };
             if self.sees_changes
                 && let Some(slot) = self.slots.map_or(Some(position), |slots| slots[position])

@@ -10,7 +10,7 @@ use crate::operator::{open, open_projection};
 use crate::run::Run;
 use crate::silent::is_silent;
 use crate::spill::{LongHeld, RowCursor};
-use crate::storing::{Given, Storing, implicit_default, text_on_the_way};
+use crate::storing::{Given, Storing, nothing_given, text_on_the_way};
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression, Operand};
@@ -88,7 +88,7 @@ fn blank_row(plan: &InsertPlan) -> Vec<Value> {
 pub fn blank_value(default: &DefaultValue, column: &ColumnDefinition) -> Value {
     match default {
         DefaultValue::Stored(value) => value.clone(),
-        DefaultValue::Missing => implicit_default(&column.column_type),
+        DefaultValue::Missing => nothing_given(column),
         DefaultValue::Expression(_) => Value::Null,
     }
 }
@@ -103,21 +103,18 @@ fn value_row(
 ) -> SqlResult<Vec<Value>> {
     // Nothing else may look at a value that is not in memory.
     let may_be_long = run.statement.long_parameters.is_some() && !reads_values(plan, values);
-    let definition = plan.target.table.definition();
+    let columns = &plan.target.table.definition().columns;
     let mut row = blank_row(plan);
     let mut given = vec![false; row.len()];
     let (mut held, mut bytes) = (LongHeld::default(), 0);
     for (column, value) in plan.columns.iter().zip(values) {
-        let definition = &definition.columns[*column];
+        let definition = &columns[*column];
+        given[*column] = true;
         let Some(expression) = value else {
             let default = &plan.target.defaults[*column];
-            if !matches!(default, DefaultValue::Expression(_)) {
-                given[*column] = true;
-                row[*column] = storing.default(default, true, definition, &row, row_number, run)?;
-            }
+            row[*column] = storing.default((default, true), columns, *column, &row, row_number, run)?;
             continue;
         };
-        given[*column] = true;
         if may_be_long
             && !plan.target.checks_read(*column)
             && let Some(start) = long.store_parameter(expression, *column, &plan.target.table, run)?
@@ -155,10 +152,11 @@ pub fn fill_defaults(
     row_number: u64,
     run: &mut Run<'_, '_>,
 ) -> SqlResult<()> {
-    for (column, definition) in plan.target.table.definition().columns.iter().enumerate() {
+    let columns = &plan.target.table.definition().columns;
+    for column in 0..columns.len() {
         if !given[column] {
-            row[column] =
-                storing.default(&plan.target.defaults[column], false, definition, row, row_number, run)?;
+            let default = &plan.target.defaults[column];
+            row[column] = storing.default((default, false), columns, column, row, row_number, run)?;
         }
     }
     Ok(())

@@ -4,7 +4,8 @@
 
 mod assigning;
 mod auto_increment;
-pub mod checks;
+mod checks;
+pub mod copied_rows;
 pub(crate) mod delete;
 mod found;
 pub(crate) mod insert;

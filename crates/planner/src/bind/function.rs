@@ -1,7 +1,6 @@
 //! Function calls, and the syntax nodes that are functions under another spelling.
 
 use super::column::{find_column, find_in_first};
-use super::stored_text::{bind_stored, parse_stored};
 use super::{Binder, Wanted};
 use ::expression::builtin;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass};
@@ -310,7 +309,7 @@ pub(super) fn default_of(
     default_value(binder, &definition.columns[column])
 }
 
-/// What a column holds when a row gives it no value; error 1364 for a column without default.
+/// What a column holds when a row gives it no value. Errors: 1364 for a column without default, 3773 where that is computed.
 pub(super) fn default_value(
     binder: &mut Binder<'_>,
     column: &dictionary::ColumnDefinition,
@@ -323,9 +322,9 @@ pub(super) fn default_value(
         }
         ColumnDefault::Literal(value) => Ok(Expression::constant(value.clone(), result)),
         ColumnDefault::None if column.nullable => Ok(Expression::constant(Value::Null, result)),
-        ColumnDefault::None => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
+        ColumnDefault::None | ColumnDefault::Dropped => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
         ColumnDefault::CurrentTimestamp(digits) => current_timestamp(binder, *digits),
-        ColumnDefault::Expression(text) => bind_stored(binder, &parse_stored(text)?),
+        ColumnDefault::Expression(_) => Err(sql_error!(ER_DEFAULT_AS_VAL_GENERATED)),
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) use from::add_table;
 pub use parameter::ParameterTypes;
 pub(crate) use parameter::Wanted;
 pub(crate) use query::convert_columns;
-pub(crate) use stored_text::check_conditions;
+pub(crate) use stored_text::row_plan_parts;
 
 use ::expression::{BuildFacts, Expression};
 use changes::{ChangedTable, Changes};

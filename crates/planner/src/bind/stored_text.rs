@@ -1,13 +1,13 @@
 //! Expressions that are kept as text with a definition: CHECK constraints, DEFAULT (expression). They are parsed and bound when a statement
 //! that uses them is planned. Main functions: [`row_checks`], [`bind_stored`].
 
-use super::change::push_target;
+use super::change::{defaults, push_target};
 use super::{Binder, Wanted};
 use ::expression::{Expression, is_condition};
 use dictionary::{CheckDefinition, TableDefinition};
 use errors::{SqlResult, code, sql_error};
 use parser::ast;
-use plan::RowCheck;
+use plan::{DefaultValue, RowCheck};
 
 /// The CHECK constraints that a statement can break which gives values to the columns `is_changed`, over rows of the table.
 pub(super) fn row_checks(
@@ -31,24 +31,24 @@ pub(super) fn row_checks(
     Ok(checks)
 }
 
-/// The conditions of a table's CHECK constraints, for rows that no statement makes. Error 3812 for one, enforced or not, that is none.
-pub(crate) fn check_conditions(
+/// Defaults and enforced CHECK constraints of a definition. Errors: those of binding; 3812 for a constraint, enforced or not, that is no
+/// condition.
+pub(crate) fn row_plan_parts(
     binder: &mut Binder<'_>,
     definition: &TableDefinition,
-) -> SqlResult<Vec<Expression>> {
+) -> SqlResult<(Vec<DefaultValue>, Vec<RowCheck>)> {
+    let defaults = defaults(binder, definition)?;
     push_target(binder, definition, &definition.name.table);
-    let mut conditions = Vec::new();
+    let mut checks = Vec::new();
     for check in &definition.checks {
-        let condition = bound_check(binder, check)?.condition;
-        if !is_condition(&condition) {
+        let bound = bound_check(binder, check)?;
+        if !is_condition(&bound.condition) {
             return Err(sql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, check.name));
         }
-        if check.enforced {
-            conditions.push(condition);
-        }
+        checks.extend(check.enforced.then_some(bound));
     }
     binder.blocks.pop();
-    Ok(conditions)
+    Ok((defaults, checks))
 }
 
 fn bound_check(binder: &mut Binder<'_>, check: &CheckDefinition) -> SqlResult<RowCheck> {

@@ -82,6 +82,7 @@ fn current_timestamp(digits: u8) -> String {
 fn default_clause(column: &ColumnDefinition, zone: &TimeZone) -> String {
     let kind = column.column_type.kind;
     match &column.default {
+        ColumnDefault::Dropped => String::new(),
         ColumnDefault::None | ColumnDefault::Literal(Value::Null) => {
             let implied = column.nullable && !column.auto_increment && !kind.is_large_object();
             let said = column.nullable

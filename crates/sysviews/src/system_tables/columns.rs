@@ -14,9 +14,9 @@ use variables::id;
 /// DEFAULT as COLUMNS and SHOW COLUMNS print it, in the session's zone; None for none and for NULL.
 pub fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String> {
     match &column.default {
-        ColumnDefault::None | ColumnDefault::Literal(Value::Null) => None,
+        ColumnDefault::None | ColumnDefault::Dropped | ColumnDefault::Literal(Value::Null) => None,
         ColumnDefault::CurrentTimestamp(digits) => Some(current_timestamp(*digits)),
-        ColumnDefault::Expression(expression) => Some(expression.clone()),
+        ColumnDefault::Expression(expression) => Some(escaped_expression(expression)),
         ColumnDefault::Literal(value) => Some(match (column.column_type.kind, value) {
             (TypeKind::Bit, Value::UInt(bits)) => format!("b'{bits:b}'"),
             (TypeKind::Binary | TypeKind::VarBinary, Value::Bytes(bytes)) => {
@@ -30,6 +30,11 @@ pub fn default_text(column: &ColumnDefinition, zone: &TimeZone) -> Option<String
             _ => values::convert::quoted_text(value.as_ref(), &column.column_type),
         }),
     }
+}
+
+/// A stored expression as MySQL's tables show it: as the inside of a text in quotes.
+pub(super) fn escaped_expression(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 /// CURRENT_TIMESTAMP with its fractional digits.

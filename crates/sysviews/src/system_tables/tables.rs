@@ -374,15 +374,10 @@ impl SystemTables<'_> {
                 text("def"),
                 text(&*table.name.schema),
                 text(&*check.name),
-                text(escaped_clause(&check.text)),
+                text(super::columns::escaped_expression(&check.text)),
             ]
         }));
     }
-}
-
-/// A stored expression as MySQL's tables show it: as the inside of a text in quotes.
-fn escaped_clause(clause: &str) -> String {
-    clause.replace('\\', "\\\\").replace('\'', "\\'")
 }
 
 impl SystemTables<'_> {

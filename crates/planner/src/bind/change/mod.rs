@@ -13,7 +13,7 @@ pub(crate) use load::load;
 pub(crate) use update::update;
 
 use super::column::table_columns;
-use super::stored_text::row_checks;
+use super::stored_text::{bind_stored, parse_stored, row_checks};
 use super::{Binder, ChangedTable, Wanted, block_hints, from, function};
 use ::expression::Expression;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
@@ -62,14 +62,26 @@ fn assigned(
     }
 }
 
-fn defaults(binder: &mut Binder<'_>, definition: &TableDefinition) -> SqlResult<Vec<DefaultValue>> {
+/// What each column gets when a row gives it no value. Expressions are over the row.
+pub(super) fn defaults(
+    binder: &mut Binder<'_>,
+    definition: &TableDefinition,
+) -> SqlResult<Vec<DefaultValue>> {
     let mut defaults = Vec::with_capacity(definition.columns.len());
     for column in &definition.columns {
         defaults.push(match &column.default {
             ColumnDefault::Literal(value) => DefaultValue::Stored(value.clone()),
             ColumnDefault::None if column.nullable => DefaultValue::Stored(values::Value::Null),
-            ColumnDefault::None => DefaultValue::Missing,
-            _ => DefaultValue::Expression(function::default_value(binder, column)?),
+            ColumnDefault::None | ColumnDefault::Dropped => DefaultValue::Missing,
+            ColumnDefault::CurrentTimestamp(digits) => {
+                DefaultValue::Expression(function::current_timestamp(binder, *digits)?)
+            }
+            ColumnDefault::Expression(text) => {
+                push_target(binder, definition, &definition.name.table);
+                let bound = parse_stored(text).and_then(|parsed| bind_stored(binder, &parsed));
+                binder.blocks.pop();
+                DefaultValue::Expression(bound?)
+            }
         });
     }
     Ok(defaults)

@@ -7,7 +7,7 @@ use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
 use plan::physical::RowLock;
-use plan::{Assignment, Target, TargetTable};
+use plan::{Assignment, DefaultValue, Target, TargetTable};
 use values::row::ColumnSet;
 
 /// Columns of up to so many bytes are read with the row: to leave them out saves nothing.
@@ -35,12 +35,16 @@ pub(super) fn target(
     let on_update = on_update(binder, &definition, &assignments)?;
     let is_changed = |column: usize| assignments.iter().chain(&on_update).any(|one| one.column == column);
     let checks = if whole { row_checks(binder, &definition, is_changed)? } else { Vec::new() };
+    let defaults = defaults(binder, &definition)?;
+    let is_asked = |column: usize| {
+        let reads = |one: &Assignment| matches!(&defaults[one.column], DefaultValue::Expression(default) if one.value.is_none() && default.any(&|part| part.column_slot() == Some(column)));
+        checks.iter().any(|check| check.reads(column)) || assignments.iter().any(reads)
+    };
     let key_slot = binder.block().key_slot(number);
     let (mut kept, mut unread) = (Vec::new(), false);
     if whole {
         for column in 0..table.definition().columns.len() {
-            let is_read = binder.block().tables[number].slots[column].is_some()
-                || checks.iter().any(|check| check.reads(column));
+            let is_read = binder.block().tables[number].slots[column].is_some() || is_asked(column);
             let is_assigned = assignments.iter().any(|assignment| assignment.column == column);
             if is_read || !may_stay_unread(table.definition(), column) || is_assigned && several {
                 binder.block().slot(number, column);
@@ -52,7 +56,6 @@ pub(super) fn target(
         }
     }
     let slots = binder.block().tables[number].slots.clone();
-    let defaults = defaults(binder, &definition)?;
     let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), checks, &assignments);
     let (sees_changes, changes_at_once) = (false, false);
     Ok(TargetTable { base, alias, slots, unread, key_slot, assignments, sees_changes, changes_at_once })

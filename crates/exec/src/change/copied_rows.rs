@@ -1,0 +1,63 @@
+//! Expressions of a definition over rows that no statement of SQL makes: those that ALTER TABLE copies. Main type: [`CopiedRows`].
+
+use super::checks::first_broken;
+use crate::context::StatementContext;
+use crate::run::Run;
+use crate::storing::Storing;
+use dictionary::TableDefinition;
+use errors::{Diagnostics, SqlResult, sql_error};
+use expression::EvaluationContext;
+use plan::{DefaultValue, RowPlan};
+use values::Value;
+
+/// Gives rows the defaults that are computed, and asks CHECK constraints of them.
+pub struct CopiedRows<'r, 's> {
+    run: Run<'r, 's>,
+    plan: &'r RowPlan,
+    definition: &'r TableDefinition,
+    storing: Storing,
+}
+
+impl<'r, 's> CopiedRows<'r, 's> {
+    /// Rows of that definition, by a plan that was made for it.
+    pub fn new(
+        plan: &'r RowPlan,
+        definition: &'r TableDefinition,
+        statement: &'r mut StatementContext<'s>,
+    ) -> CopiedRows<'r, 's> {
+        let run = Run::new(&plan.plan, statement);
+        let storing = Storing::new(&run, false, true);
+        CopiedRows { run, plan, definition, storing }
+    }
+
+    /// Computes the defaults of columns that `is_new` names, in their order, into a row that has the values of all others. Errors: those of
+    /// the expressions and of what they give.
+    pub fn fill(
+        &mut self,
+        row: &mut [Value],
+        is_new: impl Fn(usize) -> bool,
+        row_number: u64,
+    ) -> SqlResult<()> {
+        let columns = &self.definition.columns;
+        for (at, default) in self.plan.defaults.iter().enumerate() {
+            if matches!(default, DefaultValue::Expression(_)) && is_new(at) {
+                row[at] =
+                    self.storing.default((default, true), columns, at, row, row_number, &mut self.run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Error 3819 for a row, as it is stored, that does not meet a CHECK constraint.
+    pub fn check(&mut self, row: &[Value]) -> SqlResult<()> {
+        match first_broken(&self.plan.checks, &self.definition.columns, row, &mut self.run) {
+            Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name)),
+            None => Ok(()),
+        }
+    }
+
+    /// Where conditions are told.
+    pub fn diagnostics(&mut self) -> &mut Diagnostics {
+        self.run.diagnostics()
+    }
+}
