@@ -107,6 +107,7 @@ fn definition() -> TableDefinition {
         column_type,
         nullable: false,
         default: ColumnDefault::None,
+        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

@@ -186,7 +186,7 @@ impl Change<'_> {
             Means::Copies
         } else if self.adds_enforced_check() {
             Means::ChecksRows
-        } else if self.fresh().any(|column| matches!(column.default, ColumnDefault::Expression(_))) {
+        } else if self.fresh().any(has_computed_value) {
             Means::ComputesDefault
         } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
             Means::ChangesType
@@ -268,6 +268,14 @@ impl Change<'_> {
                 }
                 None => true,
             })
+    }
+}
+
+/// Whether rows must be given what is computed: not of a VIRTUAL column, which MySQL computes when it is read.
+fn has_computed_value(column: &ColumnDefinition) -> bool {
+    match &column.generated {
+        Some(generated) => generated.stored,
+        None => matches!(column.default, ColumnDefault::Expression(_)),
     }
 }
 

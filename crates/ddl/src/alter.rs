@@ -5,8 +5,8 @@ use super::algorithm::{Asked, Change, Means};
 use super::alter_checks::settle_checks;
 use super::alter_plan::{AlterPlan, has_key, reports_rows};
 use super::column::ColumnDraft;
+use super::computed_column::{check_computed, check_status};
 use super::converted::convert_column;
-use super::default_expression::check_defaults;
 use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
 use super::options::default_collation;
 use super::rebuild::plan_of;
@@ -151,7 +151,7 @@ impl Definer<'_> {
         }
         check_column_names(&draft.definition.columns)?;
         settle_checks(self, &mut draft, actions)?;
-        check_defaults(&draft.definition)?;
+        check_computed(&draft.definition)?;
         // Also of indexes that stay: their columns may have become longer.
         let columns = &draft.definition.columns;
         draft.definition.indexes.iter().try_for_each(|index| check_key_bytes(index, columns))?;
@@ -346,6 +346,7 @@ impl Definer<'_> {
             }
             made.definition.nullable = false;
         }
+        check_status(&draft.definition.columns[at], &made.definition)?;
         draft.check_parts(at, &made.definition)?;
         draft.definition.columns[at] = made.definition.clone();
         if position.is_some() {
@@ -359,6 +360,9 @@ impl Definer<'_> {
     fn set_default(&mut self, draft: &mut Draft, name: &str, default: &ColumnAttribute) -> SqlResult<()> {
         let at = draft.take_column(name)?;
         let column = draft.definition.columns[at].clone();
+        if column.generated.is_some() {
+            return Err(sql_error!(ER_WRONG_USAGE, "DEFAULT", "generated column"));
+        }
         let value = match default {
             ColumnAttribute::Default(expression) => self.default_value_of(&column, expression)?,
             // As in MySQL a literal in parentheses is one here, and an expression in a column's own definition.

@@ -2,7 +2,7 @@
 
 use super::alter::Draft;
 use super::check::{DeclaredCheck, add_checks, greatest_number, of_column, of_elements};
-use super::default_expression::check_held_columns;
+use super::computed_column::check_held_columns;
 use super::stored_expression::columns_of;
 use crate::definer::Definer;
 use dictionary::{IndexKind, TableDefinition};

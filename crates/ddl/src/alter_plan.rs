@@ -53,6 +53,7 @@ fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool 
             && !old.members.is_empty()
             && new.members.len() < 256);
     same_kind
+        && before.generated == after.generated
         && before.auto_increment == after.auto_increment
         && before.nullable == after.nullable
         && old.length == new.length
@@ -107,6 +108,7 @@ pub(super) fn converts_columns(
             let is_key = is_key_part(old, place) || is_key_part(new, at);
             let before = &old.columns[place];
             before.auto_increment != after.auto_increment
+                || before.generated != after.generated
                 || is_converted(&before.column_type, &after.column_type, is_key)
         })
     })

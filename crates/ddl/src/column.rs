@@ -4,7 +4,7 @@ use super::limits;
 use super::stored_expression::{Purpose, stored_text};
 use crate::definer::Definer;
 use charset::CollationId;
-use dictionary::{ColumnDefault, ColumnDefinition};
+use dictionary::{ColumnDefault, ColumnDefinition, GeneratedColumn};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use parser::ast::{ColumnAttribute, ColumnSpecification, DataTypeKind, Expression, Literal};
@@ -51,6 +51,7 @@ impl Definer<'_> {
                 column_type,
                 nullable: !serial,
                 default: ColumnDefault::None,
+                generated: None,
                 on_update_now: None,
                 auto_increment: serial,
                 invisible: false,
@@ -73,6 +74,11 @@ impl Definer<'_> {
     fn apply_attribute(&mut self, draft: &mut ColumnDraft, attribute: &ColumnAttribute) -> SqlResult<()> {
         use ColumnAttribute as A;
         let column = &mut draft.definition;
+        if column.generated.is_some()
+            && let Some(clause) = refused_of_generated(attribute)
+        {
+            return Err(sql_error!(ER_WRONG_USAGE, clause, "generated column"));
+        }
         match attribute {
             A::Null => {
                 column.nullable = true;
@@ -109,17 +115,13 @@ impl Definer<'_> {
             }
             A::PrimaryKey => draft.primary = true,
             A::Unique => draft.unique = true,
-            A::Comment(text) => {
-                let comment = self.connection_collation().charset().to_string_lossy(text);
-                if comment.chars().count() > limits::COLUMN_COMMENT_CHARACTERS_MAX {
-                    let limit = limits::COLUMN_COMMENT_CHARACTERS_MAX;
-                    return Err(sql_error!(ER_TOO_LONG_FIELD_COMMENT, column.name, limit));
-                }
-                column.comment = comment;
-            }
+            A::Comment(text) => column.comment = self.column_comment(&column.name, text)?,
             A::Visible => column.invisible = false,
             A::Invisible => column.invisible = true,
-            A::Generated { .. } => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "generated columns")),
+            A::Generated { expression, stored } => {
+                let text = stored_text(self, expression, Purpose::Generated(&column.name))?;
+                column.generated = Some(GeneratedColumn { text, stored: *stored });
+            }
             A::References(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
             A::SpatialReference(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SRID")),
             // Of the table: `check`.
@@ -132,6 +134,16 @@ impl Definer<'_> {
             | A::NotSecondary => {}
         }
         Ok(())
+    }
+
+    /// Error 1629.
+    fn column_comment(&self, column: &str, text: &[u8]) -> SqlResult<String> {
+        let comment = self.connection_collation().charset().to_string_lossy(text);
+        let limit = limits::COLUMN_COMMENT_CHARACTERS_MAX;
+        match comment.chars().count() > limit {
+            true => Err(sql_error!(ER_TOO_LONG_FIELD_COMMENT, column, limit)),
+            false => Ok(comment),
+        }
     }
 
     /// DEFAULT of a column as it is stored: converted to the column's type. Errors: 1067, 1101.
@@ -191,6 +203,17 @@ impl Definer<'_> {
             time_zone: values::temporal::TimeZone::System,
             today: now.date,
         }
+    }
+}
+
+/// What the definition of a generated column may not have.
+fn refused_of_generated(attribute: &ColumnAttribute) -> Option<&'static str> {
+    use ColumnAttribute as A;
+    match attribute {
+        A::Default(_) | A::DefaultExpression(_) | A::SerialDefaultValue => Some("DEFAULT"),
+        A::OnUpdateNow(_) => Some("ON UPDATE"),
+        A::AutoIncrement => Some("AUTO_INCREMENT"),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use super::alter::{Alteration, Draft};
 use super::alter_plan::{AlterPlan, converts_columns, plan};
 use super::renumbering::Renumbering;
+use super::stored_expression::columns_of;
 use super::table_error;
 use crate::definer::Definer;
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, TableDefinition};
@@ -48,6 +49,8 @@ struct RowConverter<'a, 's> {
     time_zone: TimeZone,
     renumbering: &'a Renumbering,
     row: u64,
+    /// Columns whose values are computed of the others.
+    computed: Vec<bool>,
     copied: CopiedRows<'a, 's>,
 }
 
@@ -86,6 +89,7 @@ impl Alteration {
             time_zone: facts.time_zone.clone(),
             renumbering: &renumbering,
             row: 0,
+            computed: computed_columns(old, new, &draft.sources),
             copied: CopiedRows::new(plan, new, context),
         };
         let outcome =
@@ -187,6 +191,35 @@ fn duplicate_or(error: EngineError, table: &Arc<Table>, new: &TableDefinition, e
     }
 }
 
+/// Columns of the new table whose values follow from the others: new ones with a default that is computed, and generated ones that are
+/// new or whose bases are, or have another type. Others keep the values that they have.
+fn computed_columns(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> Vec<bool> {
+    let mut is_new: Vec<bool> = Vec::with_capacity(new.columns.len());
+    for (column, source) in new.columns.iter().zip(sources) {
+        let before = source.map(|source| &old.columns[source]);
+        is_new.push(before.is_none_or(|before| {
+            before.column_type != column.column_type || before.generated != column.generated
+        }));
+    }
+    let mut computed = vec![false; new.columns.len()];
+    for (at, column) in new.columns.iter().enumerate() {
+        computed[at] = match &column.generated {
+            Some(generated) => {
+                is_new[at] || columns_of(&generated.text, new).into_iter().any(|base| is_new[base])
+            }
+            None => {
+                let is_computed = matches!(
+                    column.default,
+                    ColumnDefault::Expression(_) | ColumnDefault::CurrentTimestamp(_)
+                );
+                sources[at].is_none() && is_computed
+            }
+        };
+        is_new[at] |= computed[at];
+    }
+    computed
+}
+
 /// The index of a duplicate; None for the hidden key.
 fn index_of<'d>(duplicate: &DuplicateKey, new: &'d TableDefinition) -> Option<&'d IndexDefinition> {
     let position =
@@ -272,16 +305,17 @@ impl RowConverter<'_, '_> {
             |_| CopyError::Engine(EngineError::Corrupt("row does not fit its table's layout".to_owned()));
         let view = RowView::new(self.old_layout, row).map_err(corrupt)?;
         let mut values = Vec::with_capacity(self.sources.len());
-        for (column, source) in self.new.columns.iter().zip(self.sources) {
+        for (at, (column, source)) in self.new.columns.iter().zip(self.sources).enumerate() {
             let value = match source {
+                _ if self.computed[at] => Value::Null,
                 Some(source) => self.converted(&view.value(*source), &self.old.columns[*source], column)?,
                 None => self.fresh(column)?,
             };
             let is_given = column.auto_increment && source.is_some();
             values.push(if is_given { self.renumbering.settled(value, column)? } else { value });
         }
-        let (sources, row) = (self.sources, self.row);
-        self.copied.fill(&mut values, |column| sources[column].is_none(), row)?;
+        let (computed, row) = (&self.computed, self.row);
+        self.copied.fill(&mut values, |column| computed[column], row)?;
         self.copied.check(&values)?;
         self.new_layout.encode_into(&values, out).map_err(corrupt)
     }
@@ -367,8 +401,6 @@ impl RowConverter<'_, '_> {
         }
         match &column.default {
             ColumnDefault::Literal(value) => Ok(value.clone()),
-            // Computed when the row has all other values.
-            ColumnDefault::Expression(_) | ColumnDefault::CurrentTimestamp(_) => Ok(Value::Null),
             _ if column.nullable => Ok(Value::Null),
             _ => {
                 let is_date = matches!(column.column_type.kind, TypeKind::Date | TypeKind::DateTime);

@@ -1,4 +1,4 @@
-//! Expressions that are kept with a definition: CHECK constraints and DEFAULT (expression). What they may hold, the text that is kept,
+//! Expressions that are kept with a definition: CHECK constraints, DEFAULT (expression), generated columns. What they may hold, the text that is kept,
 //! the columns that it names. Main type: [`Purpose`].
 
 use crate::definer::Definer;
@@ -13,6 +13,8 @@ pub(super) enum Purpose<'a> {
     Check(&'a str),
     /// The default of a column.
     Default(&'a str),
+    /// The values of a generated column.
+    Generated(&'a str),
 }
 
 /// Where a function that reads or changes something beside its arguments may be called.
@@ -76,10 +78,11 @@ impl Purpose<'_> {
         match self {
             Purpose::Check(_) => allowed == InChecksToo,
             Purpose::Default(_) => allowed != Nowhere,
+            Purpose::Generated(_) => false,
         }
     }
 
-    /// Error 3814 or 3770.
+    /// Error 3814, 3770 or 3763.
     fn function(self, shown: &str) -> SqlError {
         match self {
             Purpose::Check(name) => {
@@ -88,16 +91,20 @@ impl Purpose<'_> {
             Purpose::Default(column) => {
                 sql_error!(ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED, column, shown)
             }
+            Purpose::Generated(column) => {
+                sql_error!(ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED, column, shown)
+            }
         }
     }
 
-    /// Error 3815 or 3769.
+    /// Error 3815, 3769 or 3102.
     fn disallowed(self) -> SqlError {
         match self {
             Purpose::Check(name) => sql_error!(ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED, name),
             Purpose::Default(column) => {
                 sql_error!(ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED, column)
             }
+            Purpose::Generated(column) => sql_error!(ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, column),
         }
     }
 
@@ -105,20 +112,25 @@ impl Purpose<'_> {
     fn variables(self) -> SqlError {
         match self {
             Purpose::Check(name) => sql_error!(ER_CHECK_CONSTRAINT_VARIABLES, name),
-            Purpose::Default(column) => sql_error!(ER_DEFAULT_VAL_GENERATED_VARIABLES, column),
+            // MySQL has the one text for both.
+            Purpose::Default(column) | Purpose::Generated(column) => {
+                sql_error!(ER_DEFAULT_VAL_GENERATED_VARIABLES, column)
+            }
         }
     }
 
-    /// Error 3812 or 3771.
+    /// Error 3812, 3771 or 3764.
     fn row_value(self) -> SqlError {
         match self {
             Purpose::Check(name) => sql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, name),
             Purpose::Default(column) => sql_error!(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, column),
+            Purpose::Generated(column) => sql_error!(ER_GENERATED_COLUMN_ROW_VALUE, column),
         }
     }
 }
 
-/// The text that is kept of an expression. Errors: 1111, 3593, 3769 to 3772, 3812, 3814 to 3816.
+/// The text that is kept of an expression. Errors: 1111, 3102, 3593, 3763, 3764, 3769 to 3772, 3812,
+/// 3814 to 3816.
 pub(super) fn stored_text(
     definer: &Definer<'_>,
     expression: &Expression,

@@ -2,7 +2,7 @@
 
 use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
-use super::default_expression::check_defaults;
+use super::computed_column::check_computed;
 use super::index::{build_index, sort_indexes};
 use super::{limits, table_error};
 use crate::definer::Definer;
@@ -141,7 +141,7 @@ impl Definer<'_> {
         definition: &mut TableDefinition,
         elements: &[TableElement],
     ) -> SqlResult<()> {
-        check_defaults(definition)?;
+        check_computed(definition)?;
         add_checks(self, definition, &of_elements(elements), None)?;
         definition.sort_checks();
         Ok(())
@@ -268,6 +268,10 @@ impl Definer<'_> {
         if index.kind == IndexKind::Primary {
             for part in &index.parts {
                 let column = &mut definition.columns[part.column];
+                if column.generated.as_ref().is_some_and(|generated| !generated.stored) {
+                    let what = "Defining a virtual generated column as primary key";
+                    return Err(sql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, what));
+                }
                 let said_null = drafts.iter().any(|draft| {
                     draft.explicit_null && draft.definition.name.eq_ignore_ascii_case(&column.name)
                 });
@@ -486,6 +490,7 @@ impl Definer<'_> {
             column_type,
             nullable,
             default,
+            generated: None,
             on_update_now: changing.and_then(|origin| origin.on_update_now),
             auto_increment: false,
             invisible: false,

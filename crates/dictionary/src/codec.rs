@@ -8,8 +8,8 @@ mod tests;
 mod writer;
 
 use crate::table::{
-    CheckDefinition, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, RowFormat,
-    SchemaDefinition, TableDefinition, TableName, TableOptions,
+    CheckDefinition, ColumnDefault, ColumnDefinition, GeneratedColumn, IndexDefinition, IndexKind, IndexPart,
+    RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
 };
 use charset::CollationId;
 use reader::Reader;
@@ -136,7 +136,12 @@ fn write_column(out: &mut Writer, column: &ColumnDefinition) {
     out.u8(u8::from(column.nullable)
         | u8::from(column.auto_increment) << 1
         | u8::from(column.invisible) << 2
-        | u8::from(column.names_collation) << 3);
+        | u8::from(column.names_collation) << 3
+        | u8::from(column.generated.is_some()) << 4
+        | u8::from(column.generated.as_ref().is_some_and(|generated| generated.stored)) << 5);
+    if let Some(generated) = &column.generated {
+        out.string(&generated.text);
+    }
     write_default(out, &column.default, &column.column_type);
     out.option(column.on_update_now, Writer::u8);
     out.string(&column.comment);
@@ -146,6 +151,10 @@ fn read_column(from: &mut Reader<'_>) -> Result<ColumnDefinition> {
     let name = from.string()?;
     let column_type = read_type(from)?;
     let flags = from.u8()?;
+    let generated = match flags & 16 {
+        0 => None,
+        _ => Some(GeneratedColumn { text: from.string()?, stored: flags & 32 != 0 }),
+    };
     let default = read_default(from, &column_type)?;
     Ok(ColumnDefinition {
         name,
@@ -154,6 +163,7 @@ fn read_column(from: &mut Reader<'_>) -> Result<ColumnDefinition> {
         invisible: flags & 4 != 0,
         names_collation: flags & 8 != 0,
         default,
+        generated,
         column_type,
         on_update_now: from.option(Reader::u8)?,
         comment: from.string()?,

@@ -11,6 +11,6 @@ pub use auto_increment::{
 };
 pub use codec::{CorruptDefinition, decode_schema, decode_table, encode_schema, encode_table};
 pub use table::{
-    CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, IndexDefinition, IndexKind, IndexPart,
-    RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
+    CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, GeneratedColumn, IndexDefinition,
+    IndexKind, IndexPart, RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
 };

@@ -83,6 +83,8 @@ pub struct ColumnDefinition {
     pub nullable: bool,
     /// The DEFAULT clause.
     pub default: ColumnDefault,
+    /// GENERATED ALWAYS AS.
+    pub generated: Option<GeneratedColumn>,
     /// ON UPDATE CURRENT_TIMESTAMP with its fractional digits.
     pub on_update_now: Option<u8>,
     /// AUTO_INCREMENT.
@@ -93,6 +95,15 @@ pub struct ColumnDefinition {
     pub names_collation: bool,
     /// COMMENT.
     pub comment: String,
+}
+
+/// A column whose values are computed from those of the others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GeneratedColumn {
+    /// The expression as normalised SQL text.
+    pub text: String,
+    /// STORED. Rows hold values of VIRTUAL columns too; what tells the two apart is what ALTER TABLE allows and what is shown.
+    pub stored: bool,
 }
 
 /// What a column holds when a row gives it no value.
@@ -202,9 +213,12 @@ impl TableDefinition {
         self.checks.iter().position(|check| check.folded_name() == folded)
     }
 
-    /// Whether a column has a DEFAULT (expression).
-    pub fn computes_defaults(&self) -> bool {
-        self.columns.iter().any(|column| matches!(column.default, ColumnDefault::Expression(_)))
+    /// Whether values of a column are computed: DEFAULT (expression), GENERATED ALWAYS AS.
+    pub fn computes_values(&self) -> bool {
+        let is_computed = |column: &ColumnDefinition| {
+            column.generated.is_some() || matches!(column.default, ColumnDefault::Expression(_))
+        };
+        self.columns.iter().any(is_computed)
     }
 
     /// Puts CHECK constraints in the order in which they are asked.

@@ -24,6 +24,8 @@ fn column(name: &str, column_type: ColumnType) -> ColumnDefinition {
         column_type,
         nullable: false,
         default: ColumnDefault::None,
+        generated: None,
+        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

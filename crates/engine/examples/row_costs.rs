@@ -136,6 +136,7 @@ fn definition() -> TableDefinition {
         },
         nullable: false,
         default: ColumnDefault::None,
+        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

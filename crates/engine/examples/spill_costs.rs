@@ -169,6 +169,7 @@ fn definition() -> TableDefinition {
         },
         nullable: false,
         default: ColumnDefault::None,
+        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

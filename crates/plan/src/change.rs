@@ -27,7 +27,8 @@ pub struct Assignment {
     pub column: usize,
     /// Value; None for DEFAULT.
     pub value: Option<Expression>,
-    /// Whether the value is the column itself: it stays as it is stored, also where this session could not store it anew.
+    /// Whether the value is the column itself: it stays as it is stored, also where this session could not store it anew. So it is with
+    /// DEFAULT of a generated column, which follows the others.
     pub is_own: bool,
 }
 
@@ -56,6 +57,8 @@ impl Steps {
     pub const COUNTER: Steps = Steps(8);
     /// It must meet CHECK constraints.
     pub const CHECKS: Steps = Steps(16);
+    /// Columns are computed from others.
+    pub const GENERATED: Steps = Steps(32);
 
     /// Whether rows take that step.
     #[inline]
@@ -65,6 +68,22 @@ impl Steps {
 
     fn with(self, step: Steps, on: bool) -> Steps {
         if on { Steps(self.0 | step.0) } else { self }
+    }
+}
+
+/// A generated column.
+#[derive(Clone, Debug)]
+pub struct GeneratedValue {
+    /// Position of the column in its table.
+    pub column: usize,
+    /// Its value, over the row: a slot is a column's position.
+    pub value: Expression,
+}
+
+impl GeneratedValue {
+    /// Whether it looks at a column.
+    pub fn reads(&self, column: usize) -> bool {
+        self.value.any(&|part| part.column_slot() == Some(column))
     }
 }
 
@@ -91,8 +110,32 @@ pub struct RowPlan {
     pub plan: Plan,
     /// Default of every column.
     pub defaults: Vec<DefaultValue>,
+    /// Generated columns, in their order.
+    pub generated: Vec<GeneratedValue>,
     /// The enforced CHECK constraints.
     pub checks: Vec<RowCheck>,
+}
+
+/// Expressions of a table over its own rows, as far as a statement's changes concern them.
+#[derive(Clone, Debug, Default)]
+pub struct OwnExpressions {
+    /// Generated columns that follow changed ones, in their order.
+    pub generated: Vec<GeneratedValue>,
+    /// CHECK constraints that the statement can break, in the order in which they are asked.
+    pub checks: Vec<RowCheck>,
+}
+
+impl OwnExpressions {
+    /// Whether any of them looks at a column: its value must be there, and in memory.
+    pub fn read(&self, column: usize) -> bool {
+        self.checks.iter().any(|check| check.reads(column))
+            || self.generated.iter().any(|generated| generated.reads(column))
+    }
+
+    /// Whether a column is computed.
+    pub fn compute(&self, column: usize) -> bool {
+        self.generated.iter().any(|generated| generated.column == column)
+    }
 }
 
 /// A table whose rows a statement changes: what they pass on their way, whichever statement it is.
@@ -108,8 +151,8 @@ pub struct Target {
     pub kept: ColumnSet,
     /// The AUTO_INCREMENT column.
     pub auto_increment: Option<usize>,
-    /// CHECK constraints that the statement can break, in the order in which they are asked.
-    pub checks: Vec<RowCheck>,
+    /// What the rows' own columns decide.
+    pub own: OwnExpressions,
     /// What its rows pass.
     pub steps: Steps,
 }
@@ -121,7 +164,7 @@ impl Target {
         defaults: Vec<DefaultValue>,
         on_update: Vec<Assignment>,
         kept: ColumnSet,
-        checks: Vec<RowCheck>,
+        own: OwnExpressions,
         assignments: &[Assignment],
     ) -> Target {
         let auto_increment = table.definition().auto_increment_column();
@@ -131,13 +174,9 @@ impl Target {
             .with(Steps::STAMPS, !on_update.is_empty())
             .with(Steps::AUTO_INCREMENT, auto_increment.is_some())
             .with(Steps::COUNTER, assignments.iter().any(|one| Some(one.column) == auto_increment))
-            .with(Steps::CHECKS, !checks.is_empty());
-        Target { table, defaults, on_update, kept, auto_increment, checks, steps }
-    }
-
-    /// Whether a CHECK constraint looks at a column: its value must be in memory.
-    pub fn checks_read(&self, column: usize) -> bool {
-        self.checks.iter().any(|check| check.reads(column))
+            .with(Steps::CHECKS, !own.checks.is_empty())
+            .with(Steps::GENERATED, !own.generated.is_empty());
+        Target { table, defaults, on_update, kept, auto_increment, own, steps }
     }
 
     /// The slots of its rows in what expressions read.

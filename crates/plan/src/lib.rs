@@ -25,8 +25,8 @@ pub use catalog::{
     TableAccess, View, VirtualCursor, VirtualRequest, VirtualTables, WantedValues,
 };
 pub use change::{
-    Assignment, DefaultValue, DeletePlan, InsertPlan, InsertRows, LoadPlan, LoadTarget, RowCheck, RowPlan,
-    RowVariables, Steps, Target, TargetTable, UpdatePlan,
+    Assignment, DefaultValue, DeletePlan, GeneratedValue, InsertPlan, InsertRows, LoadPlan, LoadTarget,
+    OwnExpressions, RowCheck, RowPlan, RowVariables, Steps, Target, TargetTable, UpdatePlan,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};

@@ -92,8 +92,8 @@ fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> Sq
 /// constraint that is no condition.
 pub fn plan_rows(definition: &TableDefinition, input: PlannerInput<'_>) -> SqlResult<RowPlan> {
     let mut binder = bind::Binder::new(input);
-    let (defaults, checks) = bind::row_plan_parts(&mut binder, definition)?;
-    Ok(RowPlan { plan: finished_plan(binder, PlanKind::Do(Vec::new())), defaults, checks })
+    let (defaults, generated, checks) = bind::row_plan_parts(&mut binder, definition)?;
+    Ok(RowPlan { plan: finished_plan(binder, PlanKind::Do(Vec::new())), defaults, generated, checks })
 }
 
 /// Plans a query or data-changing statement for a user who has the privileges that it needs.

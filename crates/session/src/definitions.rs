@@ -295,7 +295,7 @@ fn carry_out(session: &mut Session, alteration: Alteration) -> SqlResult<Option<
 
 /// Errors of the expressions of a definition.
 fn check_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
-    if definition.checks.is_empty() && !definition.computes_defaults() {
+    if definition.checks.is_empty() && !definition.computes_values() {
         return Ok(());
     }
     in_own_transaction(session, |context| planning::plan_rows(definition, context).map(drop))

@@ -9,6 +9,8 @@ fn column(name: &str, column_type: ColumnType, default: ColumnDefault) -> Column
         column_type,
         nullable: true,
         default,
+        generated: None,
+        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

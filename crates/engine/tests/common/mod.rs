@@ -51,6 +51,8 @@ fn column(name: &str, column_type: ColumnType, nullable: bool) -> ColumnDefiniti
         column_type,
         nullable,
         default: ColumnDefault::None,
+        generated: None,
+        generated: None,
         on_update_now: None,
         auto_increment: name == "id",
         invisible: false,

@@ -52,12 +52,12 @@ impl Assigning<'_> {
             long = None;
         }
         for assignment in assignments {
-            if assignment.is_own && self.sees_changes {
+            if assignment.is_own && (self.sees_changes || assignment.value.is_none()) {
                 continue;
             }
             let position = assignment.column;
             let column = &self.target.table.definition().columns[position];
-            if !self.target.checks_read(position)
+            if !self.target.own.read(position)
                 && let (Some(long), Some(expression)) = (&mut long, &assignment.value)
                 && let Some(start) = long.store_parameter(expression, position, &self.target.table, run)?
             {

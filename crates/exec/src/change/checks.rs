@@ -15,7 +15,7 @@ pub fn meets_checks(target: &Target, row: &[Value], ignore: bool, run: &mut Run<
     if !target.steps.has(Steps::CHECKS) {
         return Ok(true);
     }
-    let broken = first_broken(&target.checks, &target.table.definition().columns, row, run);
+    let broken = first_broken(&target.own.checks, &target.table.definition().columns, row, run);
     let Some(check) = broken else { return Ok(true) };
     let error = sql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name);
     if !ignore {

@@ -1,6 +1,7 @@
 //! Expressions of a definition over rows that no statement of SQL makes: those that ALTER TABLE copies. Main type: [`CopiedRows`].
 
 use super::checks::first_broken;
+use super::generated::generate;
 use crate::context::StatementContext;
 use crate::run::Run;
 use crate::storing::Storing;
@@ -10,7 +11,7 @@ use expression::EvaluationContext;
 use plan::{DefaultValue, RowPlan};
 use values::Value;
 
-/// Gives rows the defaults that are computed, and asks CHECK constraints of them.
+/// Gives rows the values that are computed, and asks CHECK constraints of them.
 pub struct CopiedRows<'r, 's> {
     run: Run<'r, 's>,
     plan: &'r RowPlan,
@@ -30,20 +31,25 @@ impl<'r, 's> CopiedRows<'r, 's> {
         CopiedRows { run, plan, definition, storing }
     }
 
-    /// Computes the defaults of columns that `is_new` names, in their order, into a row that has the values of all others. Errors: those of
-    /// the expressions and of what they give.
+    /// Computes defaults, and then generated columns, into a row that has the values of all others: those columns that `is_wanted` names,
+    /// in their order. Errors: those of the expressions and of what they give.
     pub fn fill(
         &mut self,
         row: &mut [Value],
-        is_new: impl Fn(usize) -> bool,
+        is_wanted: impl Fn(usize) -> bool,
         row_number: u64,
     ) -> SqlResult<()> {
         let columns = &self.definition.columns;
         for (at, default) in self.plan.defaults.iter().enumerate() {
-            if matches!(default, DefaultValue::Expression(_)) && is_new(at) {
+            if matches!(default, DefaultValue::Expression(_)) && is_wanted(at) {
                 row[at] =
                     self.storing.default((default, true), columns, at, row, row_number, &mut self.run)?;
             }
+        }
+        let at = (self.storing, row_number);
+        let wanted = self.plan.generated.iter().filter(|one| is_wanted(one.column));
+        for one in wanted {
+            generate(std::slice::from_ref(one), columns, row, at, &mut self.run)?;
         }
         Ok(())
     }

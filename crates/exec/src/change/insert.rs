@@ -116,7 +116,7 @@ fn value_row(
             continue;
         };
         if may_be_long
-            && !plan.target.checks_read(*column)
+            && !plan.target.own.read(*column)
             && let Some(start) = long.store_parameter(expression, *column, &plan.target.table, run)?
         {
             row[*column] = start;

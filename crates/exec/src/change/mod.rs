@@ -8,6 +8,7 @@ mod checks;
 pub mod copied_rows;
 pub(crate) mod delete;
 mod found;
+mod generated;
 pub(crate) mod insert;
 pub(crate) mod load;
 mod load_parser;

@@ -1,10 +1,11 @@
 //! The way of a row into its table, out of it, or from one form to another, whichever statement it is: [`insert`], [`update`],
-//! [`delete`]. With [`complete`] and [`stamp`], which come before, they are the one place that says the order of steps; all of it
+//! [`delete`]. With [`complete`] and [`follow`], which come before, they are the one place that says the order of steps; all of it
 //! is in the crate's README, "The way of a row".
 
 use super::assigning::Assigning;
 use super::auto_increment::{GeneratedIds, raise_counter};
 use super::checks::meets_checks;
+use super::generated::generate;
 use super::long_columns::LongColumns;
 use crate::run::{Run, engine_error};
 use crate::storing::{Storing, key_text};
@@ -30,9 +31,10 @@ pub fn complete(
     Ok(())
 }
 
-/// The steps of a changed row between its values and its encoding. `seen` is the row that expressions read.
+/// The steps of a changed row between its values and its encoding: what follows its assigned columns. `seen` is the row that assignments
+/// read.
 #[inline]
-pub fn stamp(
+pub fn follow(
     assigning: &Assigning<'_>,
     seen: &mut [Value],
     row: &mut [Value],
@@ -40,6 +42,11 @@ pub fn stamp(
 ) -> SqlResult<()> {
     if assigning.target.steps.has(Steps::STAMPS) {
         assigning.carry_out(&assigning.target.on_update, seen, row, run)?;
+    }
+    if assigning.target.steps.has(Steps::GENERATED) {
+        let columns = &assigning.target.table.definition().columns;
+        let at = (assigning.storing, assigning.row_number);
+        generate(&assigning.target.own.generated, columns, row, at, run)?;
     }
     Ok(())
 }

@@ -2,8 +2,9 @@
 
 use super::assigning::Assigning;
 use super::found::FoundRows;
+use super::generated::generate;
 use super::long_columns::LongColumns;
-use super::row::{self, Change, Updated, encoded, stamp};
+use super::row::{self, Change, Updated, encoded, follow};
 use super::row_buffer::stored_values;
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
@@ -154,7 +155,7 @@ impl<'p> Updating<'p> {
         assigning.carry_out(&target.assignments, seen, &mut row, run)?;
         let changes = row != before || self.is_met_before(position);
         if changes {
-            stamp(&assigning, seen, &mut row, run)?;
+            follow(&assigning, seen, &mut row, run)?;
         }
         if target.sees_changes {
             waiting.last = Some((key.clone(), row.clone()));
@@ -220,6 +221,11 @@ impl<'p> Updating<'p> {
             return Ok(None);
         }
         assigned(&mut now, &target.base.on_update);
+        if target.base.steps.has(Steps::GENERATED) {
+            let columns = &target.base.table.definition().columns;
+            let at = (self.storing, self.row_number);
+            generate(&target.base.own.generated, columns, &mut now, at, run)?;
+        }
         Ok(Some(now))
     }
 
@@ -266,7 +272,7 @@ impl<'p> Updating<'p> {
         {
             return Ok(());
         }
-        stamp(&assigning, seen, &mut row, run)?;
+        follow(&assigning, seen, &mut row, run)?;
         self.put_long(target, &key, &row, &long, run)
     }
 

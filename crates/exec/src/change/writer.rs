@@ -5,6 +5,7 @@ mod conflict;
 
 use super::auto_increment::{GeneratedIds, moves_row_by_row};
 use super::checks::meets_checks;
+use super::generated::generate;
 use super::long_columns::LongColumns;
 use super::row::{complete, duplicate_error, encoded, stopped_by};
 use super::row_buffer::{RowBuffer, stored_values};
@@ -14,7 +15,7 @@ use crate::storing::Storing;
 use engine::EngineError;
 use errors::{SqlError, SqlResult, code};
 use expression::EvaluationContext;
-use plan::{InsertPlan, InsertRows};
+use plan::{InsertPlan, InsertRows, Steps};
 use values::Value;
 use values::row::ColumnSet;
 
@@ -162,9 +163,14 @@ impl<'p> Writer<'p> {
         Ok(())
     }
 
-    /// Whether a row may go into the table: rows before it fail first.
-    fn may_go_in(&mut self, row: &[Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
-        let meets = meets_checks(&self.plan.target, row, self.plan.ignore, run);
+    /// Computes the generated columns of a row. Whether it may go into the table: rows before it fail first.
+    fn may_go_in(&mut self, row: &mut [Value], run: &mut Run<'_, '_>) -> SqlResult<bool> {
+        let (target, at) = (&self.plan.target, (self.storing, self.counts.records));
+        let meets = match target.steps.has(Steps::GENERATED) {
+            true => generate(&target.own.generated, &target.table.definition().columns, row, at, run),
+            false => Ok(()),
+        };
+        let meets = meets.and_then(|()| meets_checks(target, row, self.plan.ignore, run));
         let meets = meets.map_err(|error| self.first_error(error, run))?;
         self.left_out += u64::from(!meets);
         Ok(meets)

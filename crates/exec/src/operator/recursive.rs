@@ -62,6 +62,7 @@ impl Columns {
             column_type: kept_type(&result.column_type),
             nullable: true,
             default: ColumnDefault::None,
+            generated: None,
             on_update_now: None,
             auto_increment: false,
             invisible: false,

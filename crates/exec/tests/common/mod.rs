@@ -429,6 +429,7 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
             column_type: column_type(&specification.data_type),
             nullable: true,
             default: ColumnDefault::None,
+            generated: None,
             on_update_now: None,
             auto_increment: false,
             invisible: false,

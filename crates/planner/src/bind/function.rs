@@ -316,6 +316,7 @@ pub(super) fn default_value(
 ) -> SqlResult<Expression> {
     let result = ResultType::column(column.column_type.clone(), column.nullable);
     match &column.default {
+        _ if column.generated.is_some() => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
         ColumnDefault::Literal(Value::DateTime(utc)) if column.column_type.kind == TypeKind::Timestamp => {
             let local = binder.input.context.facts().time_zone.utc_to_local(*utc);
             Ok(Expression::constant(Value::DateTime(local), result))

@@ -1,5 +1,5 @@
-//! Expressions that are kept as text with a definition: CHECK constraints, DEFAULT (expression). They are parsed and bound when a statement
-//! that uses them is planned. Main functions: [`row_checks`], [`bind_stored`].
+//! Expressions that are kept as text with a definition: CHECK constraints, DEFAULT (expression), generated columns. They are parsed and bound when a statement
+//! that uses them is planned. Main functions: [`own_expressions`], [`bind_stored`].
 
 use super::change::{defaults, push_target};
 use super::{Binder, Wanted};
@@ -7,38 +7,62 @@ use ::expression::{Expression, is_condition};
 use dictionary::{CheckDefinition, TableDefinition};
 use errors::{SqlResult, code, sql_error};
 use parser::ast;
-use plan::{DefaultValue, RowCheck};
+use plan::{DefaultValue, GeneratedValue, OwnExpressions, RowCheck};
 
-/// The CHECK constraints that a statement can break which gives values to the columns `is_changed`, over rows of the table.
-pub(super) fn row_checks(
+/// The expressions of a table that concern a statement which gives values to the columns `is_changed`: generated columns that follow them,
+/// and CHECK constraints that it can break.
+pub(super) fn own_expressions(
     binder: &mut Binder<'_>,
     definition: &TableDefinition,
     is_changed: impl Fn(usize) -> bool,
-) -> SqlResult<Vec<RowCheck>> {
-    if definition.checks.iter().all(|check| !check.enforced) {
-        return Ok(Vec::new());
+) -> SqlResult<OwnExpressions> {
+    if definition.checks.iter().all(|check| !check.enforced)
+        && definition.columns.iter().all(|column| column.generated.is_none())
+    {
+        return Ok(OwnExpressions::default());
     }
     push_target(binder, definition, &definition.name.table);
+    let generated = bound_generated(binder, definition);
     let enforced = definition.checks.iter().filter(|check| check.enforced);
-    let bound: SqlResult<Vec<RowCheck>> = enforced.map(|check| bound_check(binder, check)).collect();
+    let checks: SqlResult<Vec<RowCheck>> = enforced.map(|check| bound_check(binder, check)).collect();
     binder.blocks.pop();
-    let mut checks = bound?;
-    let reads_none = |check: &RowCheck| !check.condition.reads_columns();
-    let columns = 0..definition.columns.len();
-    checks.retain(|check| {
-        reads_none(check) || columns.clone().any(|column| is_changed(column) && check.reads(column))
-    });
-    Ok(checks)
+    let mut changed: Vec<bool> = (0..definition.columns.len()).map(is_changed).collect();
+    let reads_changed = |expression: &Expression, changed: &[bool]| {
+        !expression.reads_columns()
+            || expression.any(&|part| part.column_slot().is_some_and(|column| changed[column]))
+    };
+    let mut own = OwnExpressions::default();
+    for one in generated? {
+        if reads_changed(&one.value, &changed) {
+            changed[one.column] = true;
+            own.generated.push(one);
+        }
+    }
+    own.checks = checks?;
+    own.checks.retain(|check| reads_changed(&check.condition, &changed));
+    Ok(own)
 }
 
-/// Defaults and enforced CHECK constraints of a definition. Errors: those of binding; 3812 for a constraint, enforced or not, that is no
+fn bound_generated(binder: &mut Binder<'_>, definition: &TableDefinition) -> SqlResult<Vec<GeneratedValue>> {
+    let mut bound = Vec::new();
+    for (column, generated) in definition.columns.iter().enumerate() {
+        if let Some(generated) = &generated.generated {
+            let value = bind_stored(binder, &parse_stored(&generated.text)?)?;
+            bound.push(GeneratedValue { column, value });
+        }
+    }
+    Ok(bound)
+}
+
+/// Defaults, generated columns and enforced CHECK constraints of a definition. Errors: those of binding; 3812 for a constraint, enforced or not, that is no
 /// condition.
 pub(crate) fn row_plan_parts(
     binder: &mut Binder<'_>,
     definition: &TableDefinition,
-) -> SqlResult<(Vec<DefaultValue>, Vec<RowCheck>)> {
+) -> SqlResult<(Vec<DefaultValue>, Vec<GeneratedValue>, Vec<RowCheck>)> {
     let defaults = defaults(binder, definition)?;
     push_target(binder, definition, &definition.name.table);
+    let generated = bound_generated(binder, definition)?;
     let mut checks = Vec::new();
     for check in &definition.checks {
         let bound = bound_check(binder, check)?;
@@ -48,7 +72,7 @@ pub(crate) fn row_plan_parts(
         checks.extend(check.enforced.then_some(bound));
     }
     binder.blocks.pop();
-    Ok((defaults, checks))
+    Ok((defaults, generated, checks))
 }
 
 fn bound_check(binder: &mut Binder<'_>, check: &CheckDefinition) -> SqlResult<RowCheck> {

@@ -33,12 +33,18 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId, zone: &T
     if kind.is_text() || kind.has_members() {
         line.push_str(&collation_clauses(column, table_collation));
     }
+    if let Some(generated) = &column.generated {
+        let kind = if generated.stored { "STORED" } else { "VIRTUAL" };
+        push(&mut line, format_args!(" GENERATED ALWAYS AS ({}) {kind}", generated.text));
+    }
     if !column.nullable {
         line.push_str(" NOT NULL");
     } else if kind == TypeKind::Timestamp {
         line.push_str(" NULL");
     }
-    line.push_str(&default_clause(column, zone));
+    if column.generated.is_none() {
+        line.push_str(&default_clause(column, zone));
+    }
     if let Some(digits) = column.on_update_now {
         push(&mut line, format_args!(" ON UPDATE {}", current_timestamp(digits)));
     }

@@ -162,6 +162,7 @@ fn overlay_definition(columns: &[ResultColumn]) -> TableDefinition {
         column_type: column.column_type.clone(),
         nullable: true,
         default: ColumnDefault::None,
+        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

@@ -48,6 +48,9 @@ pub(crate) fn extra(column: &ColumnDefinition) -> String {
     if column.auto_increment {
         words.push("auto_increment".to_owned());
     }
+    if let Some(generated) = &column.generated {
+        words.push(if generated.stored { "STORED GENERATED" } else { "VIRTUAL GENERATED" }.to_owned());
+    }
     if matches!(column.default, ColumnDefault::CurrentTimestamp(_) | ColumnDefault::Expression(_)) {
         words.push("DEFAULT_GENERATED".to_owned());
     }
@@ -148,7 +151,7 @@ impl SystemTables<'_> {
             optional_text(Some(catalogue.map_or_else(|| extra(column), |found| found.extra.to_owned()))),
             text(self.column_privileges_text(definition, &column.name)),
             text(&*column.comment),
-            text(""),
+            text(column.generated.as_ref().map_or_else(String::new, |one| escaped_expression(&one.text))),
             Value::Null,
         ]
     }

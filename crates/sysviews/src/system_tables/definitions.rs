@@ -62,6 +62,7 @@ fn define_column(column: &SystemColumn) -> ColumnDefinition {
         column_type: parse_type(column.column_type, collation),
         nullable: column.nullable,
         default: ColumnDefault::None,
+        generated: None,
         on_update_now: None,
         auto_increment: column.extra == "auto_increment",
         invisible: false,

@@ -147,7 +147,7 @@ impl Writer<'_> {
             self.counts.duplicates += u64::from(self.plan.ignore);
             return Ok(());
         }
-        row::stamp(&assigning, &mut seen, &mut changed, run)?;
+        row::follow(&assigning, &mut seen, &mut changed, run)?;
         let change = Change { key, row: &changed, long: &LongColumns::default(), ignore: self.plan.ignore };
         let is_left = row::update(target, change, run)? == Updated::Left;
         // With IGNORE those rows count that changed nothing.

@@ -17,6 +17,12 @@ pub(crate) fn column_specification(parser: &mut Parser) -> SqlResult<ColumnSpeci
 
 fn column_attributes(parser: &mut Parser) -> SqlResult<Vec<ColumnAttribute>> {
     let mut attributes = Vec::new();
+    if parser.at_word(K::Collate) {
+        attributes.extend(optional_column_attribute(parser)?);
+    }
+    if parser.at_word(K::Generated) || parser.at_word(K::As) {
+        attributes.push(generated_column(parser)?);
+    }
     while let Some(attribute) = optional_column_attribute(parser)? {
         attributes.push(attribute);
     }
@@ -33,7 +39,6 @@ fn optional_column_attribute(parser: &mut Parser) -> SqlResult<Option<ColumnAttr
             let name = if parser.at_word(K::Check) { None } else { Some(parser.name()?) };
             A::Check(check_constraint(parser, name)?)
         }
-        K::Generated | K::As => generated_column(parser)?,
         K::Default => default_attribute(parser)?,
         _ => return simple_column_attribute(parser, word),
     }))

@@ -1,7 +1,7 @@
 //! INSERT and REPLACE. Main function: [`insert`].
 
 use super::target::may_stay_unread;
-use super::{assigned, defaults, on_update, push_target, row_checks};
+use super::{assigned, defaults, given_to_generated, on_update, own_expressions, push_target};
 use crate::bind::column::table_columns;
 use crate::bind::privilege::as_written;
 use crate::bind::{Binder, ChangedTable, from};
@@ -11,7 +11,9 @@ use errors::{SqlResult, sql_error};
 use optimizer::{IndexLimits, Source};
 use parser::ast;
 use plan::physical::ExplainRow;
-use plan::{Assignment, DefaultValue, InsertPlan, InsertRows, RowCheck, RowVariables, TableAccess, Target};
+use plan::{
+    Assignment, DefaultValue, InsertPlan, InsertRows, OwnExpressions, RowVariables, TableAccess, Target,
+};
 use std::sync::Arc;
 use values::row::ColumnSet;
 
@@ -25,7 +27,13 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     binder.privileges.require_assigned(&definition, &insert.on_duplicate, TableAccess::Update);
     let (explained, block_number) = (binder.explain.len(), binder.block_number);
     let mut rows = match &insert.source {
-        ast::InsertSource::Query(query) => inserted_query(binder, insert, query, columns.len())?,
+        ast::InsertSource::Query(query) => {
+            let generated = columns.iter().map(|column| &definition.columns[*column]);
+            if let Some(column) = generated.into_iter().find(|column| column.generated.is_some()) {
+                return Err(given_to_generated(&definition, column));
+            }
+            inserted_query(binder, insert, query, columns.len())?
+        }
         ast::InsertSource::Values(rows) => {
             push_target(binder, &definition, &insert.table.name);
             binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
@@ -40,9 +48,9 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     let bound = insert_parts(binder, insert, &definition, &columns);
     binder.changes.tables.clear();
     binder.blocks.pop();
-    let checks = row_checks(binder, &definition, |_| true);
+    let own = own_expressions(binder, &definition, |_| true);
     binder.leave();
-    let ((defaults, on_duplicate, on_update), checks) = (bound?, checks?);
+    let ((defaults, on_duplicate, on_update), own) = (bound?, own?);
     if let ast::InsertSource::Query(query) = &insert.source
         && !binder.changes.source.handed_on.is_empty()
     {
@@ -56,8 +64,8 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     if binder.input.explains {
         binder.explain.insert(0, line_of_insert(insert));
     }
-    let kept = kept_of_existing(&definition, &on_duplicate, &on_update, &checks);
-    let target = Target::new(table, defaults, on_update, kept, checks, &[]);
+    let kept = kept_of_existing(&definition, &on_duplicate, &on_update, &own);
+    let target = Target::new(table, defaults, on_update, kept, own, &[]);
     let (replace, ignore) = (insert.replace, insert.ignore);
     Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
 }
@@ -109,8 +117,9 @@ fn insert_parts(
         let column = definition
             .column_position(&assignment.column.column)
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
-        let value = assigned(binder, &assignment.value, &definition.columns[column])?;
-        let is_own = value.as_ref().and_then(Expression::column_slot) == Some(column);
+        let value = assigned(binder, &assignment.value, definition, &definition.columns[column])?;
+        let is_own = value.as_ref().and_then(Expression::column_slot) == Some(column)
+            || definition.columns[column].generated.is_some();
         on_duplicate.push(Assignment { column, value, is_own });
     }
     let on_update = on_update(binder, definition, &on_duplicate)?;
@@ -214,19 +223,20 @@ fn value_rows(
             return Err(sql_error!(ER_WRONG_VALUE_COUNT_ON_ROW, number + 1));
         }
         let values = row.iter().zip(columns);
-        let row: SqlResult<Vec<Option<Expression>>> =
-            values.map(|(value, column)| assigned(binder, value, &definition.columns[*column])).collect();
+        let row: SqlResult<Vec<Option<Expression>>> = values
+            .map(|(value, column)| assigned(binder, value, definition, &definition.columns[*column]))
+            .collect();
         bound.push(row?);
     }
     Ok(bound)
 }
 
-/// Columns of the row that is there that ON DUPLICATE KEY UPDATE neither changes nor reads, that no CHECK reads, and that may be long.
+/// Columns of the row that is there that ON DUPLICATE KEY UPDATE neither changes nor reads, that no expression of the table reads or computes, and that may be long.
 fn kept_of_existing(
     definition: &TableDefinition,
     on_duplicate: &[Assignment],
     on_update: &[Assignment],
-    checks: &[RowCheck],
+    own: &OwnExpressions,
 ) -> ColumnSet {
     let assigned = || on_duplicate.iter().chain(on_update);
     let reads =
@@ -238,7 +248,8 @@ fn kept_of_existing(
     let is_kept = |column: &usize| {
         may_stay_unread(definition, *column)
             && !assigned().any(|one| touches(one, *column))
-            && !checks.iter().any(|check| check.reads(*column))
+            && !own.read(*column)
+            && !own.compute(*column)
     };
     ColumnSet::of((0..definition.columns.len()).filter(is_kept))
 }

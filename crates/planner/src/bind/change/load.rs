@@ -1,6 +1,6 @@
 //! LOAD DATA. Main function: [`load`].
 
-use super::{assigned, defaults, push_target, row_checks};
+use super::{assigned, defaults, own_expressions, push_target};
 use crate::bind::{Binder, literal};
 use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
@@ -54,9 +54,9 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
     push_target(binder, &definition, &load.table.name);
     let bound = load_parts(binder, load, &definition);
     binder.blocks.pop();
-    let checks = row_checks(binder, &definition, |_| true);
+    let own = own_expressions(binder, &definition, |_| true);
     binder.leave();
-    let ((defaults, assignments), checks) = (bound?, checks?);
+    let ((defaults, assignments), own) = (bound?, own?);
     let collation = match &load.charset {
         Some(name) => literal::character_set(name)?,
         None => charset::CollationId::UTF8MB4_0900_AI_CI,
@@ -64,7 +64,7 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
     let ignore = load.duplicates == ast::LoadDuplicates::Ignore
         || load.local && load.duplicates == ast::LoadDuplicates::Error;
     let insert = InsertPlan {
-        target: Target::new(table, defaults, Vec::new(), ColumnSet::none(), checks, &[]),
+        target: Target::new(table, defaults, Vec::new(), ColumnSet::none(), own, &[]),
         replace: replaces,
         ignore,
         columns: (0..definition.columns.len()).collect(),
@@ -85,7 +85,7 @@ fn load_parts(
         let column = definition
             .column_position(&assignment.column.column)
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
-        let value = assigned(binder, &assignment.value, &definition.columns[column])?;
+        let value = assigned(binder, &assignment.value, definition, &definition.columns[column])?;
         assignments.push(Assignment { column, value, is_own: false });
     }
     Ok((defaults, assignments))

@@ -13,11 +13,11 @@ pub(crate) use load::load;
 pub(crate) use update::update;
 
 use super::column::table_columns;
-use super::stored_text::{bind_stored, parse_stored, row_checks};
+use super::stored_text::{bind_stored, own_expressions, parse_stored};
 use super::{Binder, ChangedTable, Wanted, block_hints, from, function};
 use ::expression::Expression;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
-use errors::SqlResult;
+use errors::{SqlError, SqlResult, sql_error};
 use optimizer::{Block, IndexLimits, Source};
 use parser::ast;
 use plan::{Assignment, DefaultValue};
@@ -50,15 +50,27 @@ fn change(binder: &mut Binder<'_>, number: usize) {
     }
 }
 
-/// The value of an assignment to a column; None for DEFAULT.
+/// Error 3105.
+fn given_to_generated(table: &TableDefinition, column: &ColumnDefinition) -> SqlError {
+    sql_error!(ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN, column.name, table.name.table)
+}
+
+/// The value of an assignment to a column; None for DEFAULT. Error 3105 for another of a generated one.
 fn assigned(
     binder: &mut Binder<'_>,
     value: &ast::Expression,
+    table: &TableDefinition,
     column: &ColumnDefinition,
 ) -> SqlResult<Option<Expression>> {
     match value {
         ast::Expression::Default(None) => Ok(None),
-        other => binder.scalar_as(other, Wanted::any_for(&column.column_type)).map(Some),
+        other => {
+            let bound = binder.scalar_as(other, Wanted::any_for(&column.column_type))?;
+            match column.generated {
+                Some(_) => Err(given_to_generated(table, column)),
+                None => Ok(Some(bound)),
+            }
+        }
     }
 }
 
@@ -70,6 +82,8 @@ pub(super) fn defaults(
     let mut defaults = Vec::with_capacity(definition.columns.len());
     for column in &definition.columns {
         defaults.push(match &column.default {
+            // What it is given does not count.
+            _ if column.generated.is_some() => DefaultValue::Stored(values::Value::Null),
             ColumnDefault::Literal(value) => DefaultValue::Stored(value.clone()),
             ColumnDefault::None if column.nullable => DefaultValue::Stored(values::Value::Null),
             ColumnDefault::None | ColumnDefault::Dropped => DefaultValue::Missing,

@@ -1,13 +1,13 @@
 //! A table whose rows UPDATE and DELETE change: what is read of it and what its rows pass. Main function: [`target`].
 
-use super::{defaults, on_update, row_checks};
+use super::{defaults, on_update, own_expressions};
 use crate::bind::Binder;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
 use plan::physical::RowLock;
-use plan::{Assignment, DefaultValue, Target, TargetTable};
+use plan::{Assignment, DefaultValue, OwnExpressions, Target, TargetTable};
 use values::row::ColumnSet;
 
 /// Columns of up to so many bytes are read with the row: to leave them out saves nothing.
@@ -34,11 +34,12 @@ pub(super) fn target(
     let definition = table.definition().clone();
     let on_update = on_update(binder, &definition, &assignments)?;
     let is_changed = |column: usize| assignments.iter().chain(&on_update).any(|one| one.column == column);
-    let checks = if whole { row_checks(binder, &definition, is_changed)? } else { Vec::new() };
+    let own =
+        if whole { own_expressions(binder, &definition, is_changed)? } else { OwnExpressions::default() };
     let defaults = defaults(binder, &definition)?;
     let is_asked = |column: usize| {
         let reads = |one: &Assignment| matches!(&defaults[one.column], DefaultValue::Expression(default) if one.value.is_none() && default.any(&|part| part.column_slot() == Some(column)));
-        checks.iter().any(|check| check.reads(column)) || assignments.iter().any(reads)
+        own.read(column) || own.compute(column) || assignments.iter().any(reads)
     };
     let key_slot = binder.block().key_slot(number);
     let (mut kept, mut unread) = (Vec::new(), false);
@@ -56,7 +57,7 @@ pub(super) fn target(
         }
     }
     let slots = binder.block().tables[number].slots.clone();
-    let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), checks, &assignments);
+    let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), own, &assignments);
     let (sees_changes, changes_at_once) = (false, false);
     Ok(TargetTable { base, alias, slots, unread, key_slot, assignments, sees_changes, changes_at_once })
 }

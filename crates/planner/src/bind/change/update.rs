@@ -86,9 +86,18 @@ fn bound_targets(
             return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
         };
         let base = base.clone();
-        let value = assigned(binder, &assignment.value, &base.definition().columns[column])?;
+        let value =
+            assigned(binder, &assignment.value, base.definition(), &base.definition().columns[column])?;
         let read = value.as_ref().and_then(|value| binder.block().place(value));
-        all.push((table, Assignment { column, value, is_own: read == Some((table, column)) }));
+        all.push((
+            table,
+            Assignment {
+                column,
+                value,
+                is_own: read == Some((table, column))
+                    || base.definition().columns[column].generated.is_some(),
+            },
+        ));
     }
     let mut numbers = tree.map(JoinTree::leaves).unwrap_or_default();
     numbers.retain(|number| all.iter().any(|(table, _)| table == number));
@@ -107,6 +116,7 @@ fn check_key_conflicts(targets: &[TargetTable]) -> SqlResult<()> {
         let is_part =
             |column: usize| key.is_some_and(|key| key.parts.iter().any(|part| part.column == column));
         target.assignments.iter().any(|assignment| is_part(assignment.column))
+            || target.base.own.generated.iter().any(|generated| is_part(generated.column))
     };
     for (at, target) in targets.iter().enumerate() {
         let other = targets[at + 1..].iter().find(|other| other.base.table.id() == target.base.table.id());
@@ -138,11 +148,9 @@ fn moves_rows(target: &TargetTable, index: usize) -> bool {
         .filter_map(|index| table.indexes()[*index].definition(table))
         .flat_map(|definition| definition.parts.iter().map(|part| part.column))
         .collect();
-    target
-        .assignments
-        .iter()
-        .chain(&target.base.on_update)
-        .any(|assignment| parts.contains(&assignment.column))
+    let mut assigned = target.assignments.iter().chain(&target.base.on_update).map(|one| one.column);
+    let mut computed = target.base.own.generated.iter().map(|one| one.column);
+    assigned.any(|column| parts.contains(&column)) || computed.any(|column| parts.contains(&column))
 }
 
 /// Whether tables that are read behind the first look at what is assigned to it, other than to look up their keys.
