@@ -245,7 +245,7 @@ fn syntax(expression: &Expression) -> Vec<String> {
             Quantifier::All => named("Quantified All", false),
         },
         E::Trim { side, .. } => match side {
-            TrimSide::Both => named("Trim Both", false),
+            TrimSide::Unsaid | TrimSide::Both => named("Trim Both", false),
             TrimSide::Leading => named("Trim Leading", false),
             TrimSide::Trailing => named("Trim Trailing", false),
         },

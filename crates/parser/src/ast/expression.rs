@@ -493,6 +493,8 @@ pub enum FrameExclusion {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrimSide {
+    /// Neither word was written: both sides.
+    Unsaid,
     Both,
     Leading,
     Trailing,

@@ -64,7 +64,7 @@ fn operators_bind_as_in_mysql() {
         "((`a` = 1) or (((`b` = 2) and (`c` = 3)) xor (`d` = 4)))",
     );
     check_precedence("a between 1 and 2 and b", "((`a` between 1 and 2) and (0 <> `b`))");
-    check_precedence("a = b in (1)", "(`a` = (`b` in (1)))");
+    check_precedence("a = b in (1, 2)", "(`a` = (`b` in (1,2)))");
     check_precedence("-a ^ 2", "(-(`a`) ^ 2)");
     check_precedence("a is null = 1", "((`a` is null) = 1)");
     check_precedence("a + interval 1 day + 1", "((`a` + interval 1 day) + 1)");

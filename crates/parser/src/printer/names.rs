@@ -1,7 +1,7 @@
-//! The names under which the printer writes operators, functions and cast types.
+//! The names under which the printer writes operators, functions, character sets and collations.
 
 use crate::ast::*;
-use std::fmt::Write as _;
+use std::borrow::Cow;
 
 /// With blanks on both sides.
 pub(super) fn operator(operator: BinaryOperator) -> &'static str {
@@ -41,48 +41,94 @@ pub(super) fn function_name(lower: &str) -> &str {
         "lcase" => "lower",
         "day" => "dayofmonth",
         "ceil" => "ceiling",
+        "atan2" => "atan",
         "current_timestamp" | "localtime" | "localtimestamp" => "now",
         "current_date" => "curdate",
         "current_time" => "curtime",
         "schema" => "database",
-        "sha" => "sha1",
+        "session_user" | "system_user" => "user",
+        "geometrycollection" => "geomcollection",
+        "st_aswkt" => "st_astext",
+        "st_asbinary" => "st_aswkb",
+        "st_numinteriorring" => "st_numinteriorrings",
+        // The only two that MySQL writes in upper case.
+        "st_latfromgeohash" => "ST_LATFROMGEOHASH",
+        "st_longfromgeohash" => "ST_LONGFROMGEOHASH",
+        "string_to_vector" => "to_vector",
+        "vector_to_string" => "from_vector",
+        "json_merge" => "json_merge_preserve",
         other => other,
     }
 }
 
-/// Functions that print and behave as predicates.
-pub(super) fn gives_truth_value(name: &str) -> bool {
-    ["regexp_like", "isnull", "json_valid", "json_contains", "json_contains_path", "json_overlaps"]
-        .iter()
-        .any(|function| function.eq_ignore_ascii_case(name))
+/// Functions whose one argument is the number of fractional digits: 0 is not written.
+pub(super) fn takes_fraction(lower: &str) -> bool {
+    matches!(function_name(lower), "now" | "curtime" | "utc_time" | "utc_timestamp" | "sysdate")
 }
 
-/// The type behind AS; text without a character set has the connection's.
-pub(super) fn cast_target(text: &mut String, target: &CastTarget, charset: &str) {
-    let length = |length: &Option<u64>| length.map(|length| format!("({length})")).unwrap_or_default();
-    let written = match target {
-        CastTarget::Signed => text.write_str("signed"),
-        CastTarget::Unsigned => text.write_str("unsigned"),
-        CastTarget::Char { length: characters, charset: own, national } => {
-            let own = own.as_deref().unwrap_or(if *national { "utf8mb3" } else { charset });
-            write!(text, "char{} charset {own}", length(characters))
-        }
-        CastTarget::Binary { length: bytes } => write!(text, "char{} charset binary", length(bytes)),
-        CastTarget::Date => text.write_str("date"),
-        CastTarget::Time { decimals } => write!(text, "time{}", length(decimals)),
-        CastTarget::DateTime { decimals } => write!(text, "datetime{}", length(decimals)),
-        CastTarget::Decimal { digits: None, .. } => text.write_str("decimal"),
-        CastTarget::Decimal { digits: Some(digits), scale } => {
-            write!(text, "decimal({digits},{})", scale.unwrap_or(0))
-        }
-        CastTarget::Float { precision } => {
-            text.write_str(if precision.is_some_and(|precision| precision > 24) { "double" } else { "float" })
-        }
-        CastTarget::Double => text.write_str("double"),
-        CastTarget::Real => text.write_str("real"),
-        CastTarget::Year => text.write_str("year"),
-        CastTarget::Json => text.write_str("json"),
-        CastTarget::Geometry(name) => text.write_str(name),
-    };
-    debug_assert!(written.is_ok());
+/// Functions whose result AND and OR take as it is.
+pub(super) fn gives_truth_value(name: &str) -> bool {
+    TRUTH_FUNCTIONS.iter().any(|function| function.eq_ignore_ascii_case(name))
+}
+
+const TRUTH_FUNCTIONS: &[&str] = &[
+    "gtid_subset",
+    "is_ipv4",
+    "is_ipv4_compat",
+    "is_ipv4_mapped",
+    "is_ipv6",
+    "is_uuid",
+    "isnull",
+    "json_contains",
+    "json_contains_path",
+    "json_overlaps",
+    "json_schema_valid",
+    "json_valid",
+    "mbrcontains",
+    "mbrcoveredby",
+    "mbrcovers",
+    "mbrdisjoint",
+    "mbrequals",
+    "mbrintersects",
+    "mbroverlaps",
+    "mbrtouches",
+    "mbrwithin",
+    "regexp_like",
+    "st_contains",
+    "st_crosses",
+    "st_disjoint",
+    "st_equals",
+    "st_intersects",
+    "st_isclosed",
+    "st_isempty",
+    "st_issimple",
+    "st_isvalid",
+    "st_overlaps",
+    "st_touches",
+    "st_within",
+    "strcmp",
+];
+
+/// A character set under its own name, in lower case.
+pub(super) fn charset(name: &str) -> Cow<'_, str> {
+    match lower(name) {
+        lower if lower == "utf8" => Cow::Borrowed("utf8mb3"),
+        lower => lower,
+    }
+}
+
+/// A collation under its own name, in lower case.
+pub(super) fn collation(name: &str) -> Cow<'_, str> {
+    let lower = lower(name);
+    match lower.strip_prefix("utf8_") {
+        Some(rest) => Cow::Owned(format!("utf8mb3_{rest}")),
+        None => lower,
+    }
+}
+
+fn lower(name: &str) -> Cow<'_, str> {
+    if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Cow::Owned(name.to_ascii_lowercase());
+    }
+    Cow::Borrowed(name)
 }

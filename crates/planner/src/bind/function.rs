@@ -185,7 +185,7 @@ pub(super) fn special_call(binder: &mut Binder<'_>, syntax: &ast::Expression) ->
         }
         ast::Expression::Trim { side, remove, operand } => {
             let name = match side {
-                ast::TrimSide::Both => "trim_both",
+                ast::TrimSide::Unsaid | ast::TrimSide::Both => "trim_both",
                 ast::TrimSide::Leading => "trim_leading",
                 ast::TrimSide::Trailing => "trim_trailing",
             };

@@ -149,11 +149,11 @@ fn set_synonym(data_type: &mut DataType, charset: &str) {
     data_type.is_synonym = true;
 }
 
-/// The character set in CAST(.. AS CHAR ..).
+/// The character set in CAST(.. AS CHAR ..). BINARY there asks for a collation, not for a character set.
 pub(crate) fn optional_charset_attribute(parser: &mut Parser) -> SqlResult<Option<Name>> {
     let mut shape = plain(D::Stored(TypeKind::Char));
     charset_attributes(parser, &mut shape)?;
-    Ok(if shape.charset.is_none() && shape.binary { Some("binary".to_owned()) } else { shape.charset })
+    Ok(shape.charset)
 }
 
 /// `(n)`.

@@ -169,7 +169,7 @@ fn trim(parser: &mut Parser) -> SqlResult<Expression> {
         }
     };
     parser.expect_kind(T::CloseParenthesis)?;
-    Ok(Expression::Trim { side: side.unwrap_or(TrimSide::Both), remove, operand: Box::new(operand) })
+    Ok(Expression::Trim { side: side.unwrap_or(TrimSide::Unsaid), remove, operand: Box::new(operand) })
 }
 
 #[inline(never)]

@@ -1,7 +1,7 @@
 //! CAST, CONVERT and JSON_VALUE: calls that name a type.
 
 use crate::parser::ddl::data_type::{optional_charset_attribute, optional_digits, optional_length};
-use crate::parser::expression::literal::signed_literal;
+use crate::parser::expression::literal::{path_literal, signed_literal};
 use crate::parser::expression::{expression, simple_expression};
 use crate::parser::*;
 use Keyword as K;
@@ -97,7 +97,7 @@ pub(crate) fn json_value(parser: &mut Parser) -> SqlResult<Expression> {
     parser.expect_kind(T::OpenParenthesis)?;
     let document = simple_expression(parser)?;
     parser.expect_kind(T::Comma)?;
-    let path = parser.string()?;
+    let path = path_literal(parser)?;
     let returning = if parser.accept(K::Returning) { Some(cast_target(parser)?) } else { None };
     let (on_empty, on_error) = json_reactions(parser)?;
     parser.expect_kind(T::CloseParenthesis)?;

@@ -3,10 +3,20 @@
 use crate::parser::constants::decimal_digits;
 use crate::parser::*;
 
-/// A JSON path: a string, with an introducer or not.
+/// A JSON path: text of any kind, with an introducer or not.
 pub(crate) fn path_literal(parser: &mut Parser) -> SqlResult<Vec<u8>> {
-    introducer(parser);
-    parser.string()
+    if !matches!(parser.kind(), TokenKind::String | TokenKind::NationalString | TokenKind::Name) {
+        return parser.fail();
+    }
+    let at = parser.at;
+    match literal(parser)? {
+        Some(Literal::String { bytes, introducer: None }) => Ok(bytes),
+        Some(Literal::String { bytes, introducer: Some(_) }) => Ok(parser.options.to_utf8(bytes)),
+        _ => {
+            parser.at = at;
+            parser.fail()
+        }
+    }
 }
 
 /// `_charset` before a string, hexadecimal or bit literal.

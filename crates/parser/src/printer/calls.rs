@@ -1,0 +1,145 @@
+//! Calls that do not look like a list of arguments.
+
+use super::{Printer, names, types};
+use crate::ast::*;
+use std::slice::from_ref;
+
+impl Printer<'_> {
+    /// None for what no stored expression holds.
+    pub(super) fn call(&mut self, expression: &Expression) -> Option<()> {
+        match expression {
+            Expression::Cast(cast) => self.cast(cast),
+            Expression::ConvertUsing { operand, charset } => {
+                self.wrapped("convert(", from_ref(operand), " using ")?;
+                self.push(&names::charset(charset));
+                self.push(")");
+                Some(())
+            }
+            Expression::DateArithmetic { operand, amount, unit, subtract } => {
+                self.interval(operand, if *subtract { " - interval " } else { " + interval " }, amount, *unit)
+            }
+            Expression::TimestampAdd { unit, amount, operand } => {
+                self.interval(operand, " + interval ", amount, *unit)
+            }
+            Expression::TimestampDiff { unit, from, to } => {
+                self.push("timestampdiff(");
+                self.push(&unit.name().to_ascii_uppercase());
+                self.wrapped(",", from_ref(from), "")?;
+                self.wrapped(",", from_ref(to), ")")
+            }
+            Expression::Extract { unit, operand } => {
+                self.push("extract(");
+                self.push(unit.name());
+                self.wrapped(" from ", from_ref(operand), ")")
+            }
+            Expression::Trim { side, remove, operand } => self.trim(*side, remove.as_deref(), operand),
+            Expression::Char { arguments, charset } => self.char(arguments, charset.as_deref()),
+            Expression::WeightString { operand, shape } => self.weight_string(operand, *shape),
+            Expression::Default(Some(column)) => {
+                self.push("default(");
+                self.column(column);
+                self.push(")");
+                Some(())
+            }
+            Expression::JsonValue(value) => self.json_value(value),
+            Expression::Odbc { operand, .. } => self.expression(operand),
+            _ => None,
+        }
+    }
+
+    fn cast(&mut self, cast: &CastExpression) -> Option<()> {
+        self.wrapped("cast(", from_ref(&cast.operand), "")?;
+        if let Some(zone) = &cast.time_zone {
+            self.push(" AT TIME ZONE ");
+            self.quoted(&String::from_utf8_lossy(zone));
+        }
+        self.push(" as ");
+        self.push(&types::cast_target(&cast.target, self.charset));
+        self.push(if cast.array { " array)" } else { ")" });
+        Some(())
+    }
+
+    fn interval(
+        &mut self,
+        operand: &Expression,
+        words: &str,
+        amount: &Expression,
+        unit: IntervalUnit,
+    ) -> Option<()> {
+        self.push("(");
+        self.operand(operand)?;
+        self.wrapped(words, from_ref(amount), " ")?;
+        self.push(unit.name());
+        self.push(")");
+        Some(())
+    }
+
+    fn trim(&mut self, side: TrimSide, remove: Option<&Expression>, operand: &Expression) -> Option<()> {
+        self.push("trim(");
+        self.push(match side {
+            TrimSide::Leading => "leading ",
+            TrimSide::Trailing => "trailing ",
+            // Alone it says nothing.
+            TrimSide::Both if remove.is_some() => "both ",
+            TrimSide::Both | TrimSide::Unsaid => "",
+        });
+        if let Some(remove) = remove {
+            self.wrapped("", from_ref(remove), " from ")?;
+        } else if matches!(side, TrimSide::Leading | TrimSide::Trailing) {
+            self.push("from ");
+        }
+        self.wrapped("", from_ref(operand), ")")
+    }
+
+    /// MySQL leaves USING out, and so makes another function of it: we do not.
+    fn char(&mut self, arguments: &[Expression], charset: Option<&str>) -> Option<()> {
+        let Some(charset) = charset else { return self.wrapped("char(", arguments, ")") };
+        self.wrapped("char(", arguments, " using ")?;
+        self.push(&names::charset(charset));
+        self.push(")");
+        Some(())
+    }
+
+    fn weight_string(&mut self, operand: &Expression, shape: Option<WeightStringShape>) -> Option<()> {
+        let Some(WeightStringShape { binary, length }) = shape else {
+            return self.wrapped("weight_string(", from_ref(operand), ")");
+        };
+        self.wrapped(if binary { "weight_string(cast(" } else { "weight_string(" }, from_ref(operand), "")?;
+        self.push(&format!(" as char({length}){}", if binary { " charset binary))" } else { ")" }));
+        Some(())
+    }
+
+    fn json_value(&mut self, value: &JsonValue) -> Option<()> {
+        self.push("json_value(");
+        self.operand(&value.document)?;
+        self.push(", ");
+        self.string(&value.path, None);
+        self.push(" returning ");
+        self.push(&value.returning.as_ref().map_or("char(512)".into(), types::returned));
+        self.json_reaction(&value.on_empty, " on empty")?;
+        self.json_reaction(&value.on_error, " on error")?;
+        self.push(")");
+        Some(())
+    }
+
+    fn json_reaction(&mut self, reaction: &Option<JsonReaction>, place: &str) -> Option<()> {
+        match reaction {
+            None => return Some(()),
+            Some(JsonReaction::Null) => self.push(" null"),
+            Some(JsonReaction::Error) => self.push(" error"),
+            Some(JsonReaction::Default(value)) => {
+                self.push(" default ");
+                // A signed literal, not an expression: without parentheses.
+                match value {
+                    Expression::Unary { operator: UnaryOperator::Minus, operand } => {
+                        let is_zero = **operand == Expression::Literal(Literal::Integer(0));
+                        self.wrapped(if is_zero { "" } else { "-" }, from_ref(operand), "")?;
+                    }
+                    value => self.expression(value)?,
+                }
+            }
+        }
+        self.push(place);
+        Some(())
+    }
+}
