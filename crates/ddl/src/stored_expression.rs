@@ -129,7 +129,10 @@ impl Purpose<'_> {
     }
 }
 
-/// The text that is kept of an expression. Errors: 1111, 3102, 3593, 3763, 3764, 3769 to 3772, 3812,
+/// A text stays after three times, where NOT stands before rows.
+const PRINTED_AT_MOST: usize = 8;
+
+/// The text that is kept of an expression. Errors: those of reading it back, 1111, 3102, 3593, 3763, 3764, 3769 to 3772, 3812,
 /// 3814 to 3816.
 pub(super) fn stored_text(
     definer: &Definer<'_>,
@@ -141,6 +144,25 @@ pub(super) fn stored_text(
         return Err(purpose.row_value());
     }
     let charset = definer.connection_collation().charset().name;
+    let mut text = printed(expression, charset, purpose)?;
+    for _ in 0..PRINTED_AT_MOST {
+        // A text has a level of parentheses for each operator, and may be too deep to be read where the statement was not.
+        let read = parser::parse_expression(text.as_bytes(), parser::ParseOptions::default())?;
+        // MySQL keeps conditions as they are printed once, and reads and prints values until the text stays.
+        let again = if matches!(purpose, Purpose::Check(_)) {
+            text.clone()
+        } else {
+            printed(&read, charset, purpose)?
+        };
+        if again == text {
+            break;
+        }
+        text = again;
+    }
+    Ok(text)
+}
+
+fn printed(expression: &Expression, charset: &str, purpose: Purpose<'_>) -> SqlResult<String> {
     parser::print_expression(expression, charset).ok_or_else(|| purpose.disallowed())
 }
 
