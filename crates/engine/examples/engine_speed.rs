@@ -25,7 +25,6 @@ fn column(name: &str, column_type: ColumnType) -> ColumnDefinition {
         nullable: false,
         default: ColumnDefault::None,
         generated: None,
-        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

@@ -10,7 +10,6 @@ fn column(name: &str, column_type: ColumnType, default: ColumnDefault) -> Column
         nullable: true,
         default,
         generated: None,
-        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

@@ -29,7 +29,6 @@ fn column(name: &str, kind: TypeKind, length: Option<u32>) -> ColumnDefinition {
         nullable: false,
         default: ColumnDefault::None,
         generated: None,
-        generated: None,
         on_update_now: None,
         auto_increment: false,
         invisible: false,

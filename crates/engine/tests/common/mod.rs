@@ -52,7 +52,6 @@ fn column(name: &str, column_type: ColumnType, nullable: bool) -> ColumnDefiniti
         nullable,
         default: ColumnDefault::None,
         generated: None,
-        generated: None,
         on_update_now: None,
         auto_increment: name == "id",
         invisible: false,
