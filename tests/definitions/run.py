@@ -30,6 +30,8 @@ COLUMNS = ["a", "b", "c"]
 EXPECTED = {1008, 1007, 1046, 1049, 1050, 1051, 1054, 1060, 1091, 1146, 1412}
 DEADLOCK = 1213
 LOCK_WAIT_SECONDS = 40
+# Whoever waits for so long hangs: who holds and who waits is told then, while it can be seen.
+HANG_SECONDS = 20
 
 
 class State:
@@ -256,6 +258,28 @@ def check(state, folder):
     return faults
 
 
+class Watcher(threading.Thread):
+    """Keeps what the server says of its sessions and locks once a statement has run for HANG_SECONDS."""
+
+    SHOWN = ["SELECT id, command, time, state, info FROM information_schema.processlist",
+             "SELECT object_type, object_schema, object_name, lock_type, lock_duration, lock_status, t.processlist_id "
+             "FROM performance_schema.metadata_locks m LEFT JOIN performance_schema.threads t ON t.thread_id = m.owner_thread_id",
+             "SELECT * FROM information_schema.innodb_trx", "SELECT * FROM performance_schema.data_lock_waits"]
+
+    def __init__(self, state):
+        super().__init__(daemon=True)
+        self.state, self.seen = state, []
+        self.cursor = connect(state.server).cursor()
+
+    def run(self):
+        while not self.state.stop.wait(2) and not self.seen:
+            self.cursor.execute("SELECT COUNT(*) FROM information_schema.processlist WHERE command = 'Query' AND time >= %s", HANG_SECONDS)
+            if self.cursor.fetchone()[0]:
+                for sql in self.SHOWN:
+                    self.cursor.execute(sql)
+                    self.seen += [sql, *map(str, self.cursor.fetchall())]
+
+
 def part(server, folder, arguments, number):
     """One part of the run; the odd ones lock the whole server now and then."""
     cursor = connect(server).cursor()
@@ -267,14 +291,17 @@ def part(server, folder, arguments, number):
     # Those of accounts.
     state.files_of_the_server = unlike_files(lambda sql: cursor.execute(sql) and cursor.fetchall(), folder)[0]
     sessions = [Session(state, f"{arguments.seed} {number} {at}") for at in range(arguments.sessions)]
-    for session in sessions:
-        session.start()
+    watcher = Watcher(state)
+    for thread in [watcher, *sessions]:
+        thread.start()
     state.stop.wait(arguments.seconds / arguments.parts)
     state.stop.set()
     for session in sessions:
         session.join(LOCK_WAIT_SECONDS + 30)
         if session.is_alive():
             state.fault("a session hangs")
+    if watcher.seen:
+        print(f"part {number}: a statement ran for {HANG_SECONDS} s", *watcher.seen, sep="\n")
     faults = state.faults
     if not faults:
         for session in sessions:
