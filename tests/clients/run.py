@@ -23,7 +23,10 @@ INSERT INTO all_types VALUES (1, -5, 60000, -70000, 18446744073709551615, -12345
 INSERT INTO all_types (o) VALUES (NULL), (''), ('NULL'), ('\\\\N');
 CREATE TABLE no_key (a INT, b VARCHAR(10) DEFAULT 'x');
 INSERT INTO no_key VALUES (1, 'a'), (1, 'a'), (NULL, NULL);
-CREATE TABLE empty_table (id BIGINT UNSIGNED NOT NULL PRIMARY KEY);
+CREATE TABLE expressions (id INT PRIMARY KEY, a INT DEFAULT (1 + 2), b VARCHAR(20) DEFAULT (CONCAT('it''s ', 'x')), c INT INVISIBLE,
+  CONSTRAINT positive CHECK (a > 0), CHECK (a < 1000 OR b LIKE 'it%'), CHECK (c <> 5) NOT ENFORCED);
+INSERT INTO expressions (id) VALUES (1);
+INSERT INTO expressions (id, a, b) VALUES (2, 7, 'seven'), (3, 9000, 'it is');
 """
 
 
