@@ -364,6 +364,9 @@ impl Definer<'_> {
             return Err(sql_error!(ER_WRONG_USAGE, "DEFAULT", "generated column"));
         }
         let value = match default {
+            ColumnAttribute::Default(_) if column.column_type.kind.is_large_object() => {
+                return Err(sql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
+            }
             ColumnAttribute::Default(expression) => self.default_value_of(&column, expression)?,
             // As in MySQL a literal in parentheses is one here, and an expression in a column's own definition.
             ColumnAttribute::DefaultExpression(literal @ Expression::Literal(_)) => {

@@ -3,14 +3,16 @@
 use super::alter::Draft;
 use super::check::{DeclaredCheck, add_checks, greatest_number, of_column, of_elements};
 use super::computed_column::check_held_columns;
+use super::limits;
 use super::stored_expression::columns_of;
 use crate::definer::Definer;
-use dictionary::{IndexKind, TableDefinition};
+use dictionary::{CheckDefinition, IndexKind, TableDefinition};
+use engine::Dictionary;
 use errors::{SqlResult, sql_error};
 use parser::ast::AlterAction;
 
-/// Adds the CHECK constraints that an ALTER TABLE declares to a definition that has its new columns. Errors: 3959 and those of
-/// [`add_checks`].
+/// Adds the CHECK constraints that an ALTER TABLE declares to a definition that has its new columns. Errors: 1049, 1050,
+/// 3818, 3822, 3959 and those of [`add_checks`].
 pub(super) fn settle_checks(
     definer: &mut Definer<'_>,
     draft: &mut Draft,
@@ -21,7 +23,50 @@ pub(super) fn settle_checks(
     let number = greatest_number(&draft.old);
     add_checks(definer, &mut draft.definition, &declared, Some(number))?;
     draft.definition.sort_checks();
-    Ok(())
+    check_counted(&draft.definition)?;
+    check_names(definer, draft)
+}
+
+/// Error 3818 for a constraint that stays and names a column that counts from now on: its values come behind the constraints.
+fn check_counted(definition: &TableDefinition) -> SqlResult<()> {
+    let Some(counter) = definition.auto_increment_column() else { return Ok(()) };
+    let names_it = |check: &&CheckDefinition| columns_of(&check.text, definition).contains(&counter);
+    match definition.checks.iter().find(names_it) {
+        Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_REFERS_AUTO_INCREMENT_COLUMN, check.name)),
+        None => Ok(()),
+    }
+}
+
+/// Whether the names will be free under the new name of the table, before anything is changed: the engine asks again when it has its turn.
+/// Errors: 1049, 1050, 1059, 3822.
+fn check_names(definer: &Definer<'_>, draft: &Draft) -> SqlResult<()> {
+    let dictionary = definer.instance.engine().dictionary();
+    let Some(to) = &draft.rename else { return check_names_of(dictionary, &draft.old, &draft.definition) };
+    if dictionary.schema(&to.schema).is_none() {
+        return Err(sql_error!(ER_BAD_DB_ERROR, to.schema));
+    }
+    if dictionary.has_table(&to.schema, &to.table) {
+        return Err(sql_error!(ER_TABLE_EXISTS_ERROR, to.table));
+    }
+    check_names_of(dictionary, &draft.old, &draft.definition.renamed(to.clone()))
+}
+
+/// Errors 1059 and 3822 for names of CHECK constraints that a table cannot have.
+pub(super) fn check_names_of(
+    dictionary: &Dictionary,
+    old: &TableDefinition,
+    new: &TableDefinition,
+) -> SqlResult<()> {
+    for check in &new.checks {
+        if check.name.chars().count() > limits::NAME_CHARACTERS_MAX {
+            return Err(sql_error!(ER_TOO_LONG_IDENT, check.name));
+        }
+    }
+    let taken = dictionary.check_names(&new.name.schema, old.id);
+    match new.checks.iter().find(|check| taken.contains(&check.folded_name())) {
+        Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name)),
+        None => Ok(()),
+    }
 }
 
 fn declared_by(action: &AlterAction) -> Vec<DeclaredCheck<'_>> {
@@ -38,8 +83,12 @@ fn declared_by(action: &AlterAction) -> Vec<DeclaredCheck<'_>> {
 impl Draft {
     /// Error 3821.
     pub(super) fn drop_check(&mut self, name: &str) -> SqlResult<()> {
-        let at = self.check(name)?;
-        self.definition.checks.remove(at);
+        // One that the statement has dropped already may be dropped again.
+        match self.definition.check_position(name) {
+            Some(at) => drop(self.definition.checks.remove(at)),
+            None if self.old.check_position(name).is_some() => {}
+            None => return Err(sql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name)),
+        }
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use crate::stored_expression::{Purpose, named_columns, stored_text};
 use dictionary::{CheckDefinition, GENERATED_CHECK, TableDefinition};
 use errors::{SqlResult, sql_error};
 use parser::ast::{CheckConstraint, ColumnAttribute, ColumnSpecification, TableElement};
+use std::collections::HashSet;
 
 /// A CHECK clause.
 #[derive(Clone, Copy)]
@@ -46,25 +47,28 @@ pub(super) fn add_checks(
     numbered: Option<u64>,
 ) -> SqlResult<()> {
     let mut number = numbered.unwrap_or(0);
+    let mut taken: HashSet<String> = definition.checks.iter().map(CheckDefinition::folded_name).collect();
     for check in declared {
         definer.check_killed()?;
         let name = match &check.constraint.name {
             Some(name) => name.clone(),
             None => {
-                number += 1;
+                // As in MySQL, whatever number somebody has put into a name.
+                number = number.wrapping_add(1);
                 format!("{}{GENERATED_CHECK}{number}", definition.name.table)
             }
         };
         if name.chars().count() > limits::NAME_CHARACTERS_MAX {
             return Err(sql_error!(ER_TOO_LONG_IDENT, name));
         }
-        if definition.check_position(&name).is_some() {
-            return Err(sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, name));
-        }
         let text = stored_text(definer, &check.constraint.expression, Purpose::Check(&name))?;
         check_columns(check, &name, definition, numbered.is_some())?;
         let enforced = check.constraint.enforced.unwrap_or(true);
-        definition.checks.push(CheckDefinition { name, text, enforced });
+        let check = CheckDefinition { name, text, enforced };
+        if !taken.insert(check.folded_name()) {
+            return Err(sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name));
+        }
+        definition.checks.push(check);
     }
     Ok(())
 }

@@ -51,7 +51,8 @@ fn check_generated_reference(
     if other.auto_increment {
         return Err(sql_error!(ER_GENERATED_COLUMN_REF_AUTO_INC, definition.columns[at].name));
     }
-    if other.generated.is_some() && position >= at {
+    let is_computed = other.generated.is_some() || default_of(other).is_some();
+    if is_computed && position >= at && !reference.is_default {
         return Err(sql_error!(ER_GENERATED_COLUMN_NON_PRIOR));
     }
     match reference.is_default && default_of(other).is_some() {

@@ -116,6 +116,8 @@ impl Definer<'_> {
         let Alteration { table, old, draft, plan, .. } = alteration;
         let (name, new) = (&old.name, &draft.definition);
         let AlterPlan::Indexes { dropped, added } = plan else {
+            // In the order in which the engine has them: a new one may stand behind those that it is shown before.
+            let new = &with_indexes_as(new, old);
             let mut unchanged = old.clone();
             unchanged.options.auto_increment = new.options.auto_increment;
             // DISABLE KEYS and the like: nothing to write.
@@ -166,6 +168,14 @@ impl Definer<'_> {
     }
 }
 
+/// The same definition with its indexes in the order of another, which has the same.
+fn with_indexes_as(definition: &TableDefinition, other: &TableDefinition) -> TableDefinition {
+    let mut ordered = definition.clone();
+    let place = |index: &IndexDefinition| other.indexes.iter().position(|known| known.name == index.name);
+    ordered.indexes.sort_by_key(place);
+    ordered
+}
+
 /// What a change does to the rows of a table.
 pub(super) fn plan_of(table: &Table, old: &TableDefinition, draft: &Draft) -> AlterPlan {
     let new = &draft.definition;
@@ -198,7 +208,10 @@ fn computed_columns(old: &TableDefinition, new: &TableDefinition, sources: &[Opt
     for (column, source) in new.columns.iter().zip(sources) {
         let before = source.map(|source| &old.columns[source]);
         is_new.push(before.is_none_or(|before| {
-            before.column_type != column.column_type || before.generated != column.generated
+            // NULLs that may not stay become other values.
+            before.column_type != column.column_type
+                || before.generated != column.generated
+                || before.nullable && !column.nullable
         }));
     }
     let mut computed = vec![false; new.columns.len()];
@@ -316,7 +329,9 @@ impl RowConverter<'_, '_> {
         }
         let (computed, row) = (&self.computed, self.row);
         self.copied.fill(&mut values, |column| computed[column], row)?;
-        self.copied.check(&values)?;
+        if self.changes_type {
+            self.copied.check(&values)?;
+        }
         self.new_layout.encode_into(&values, out).map_err(corrupt)
     }
 

@@ -1,5 +1,6 @@
 //! CREATE TABLE, DROP TABLE, RENAME TABLE and TRUNCATE TABLE: what is asked before their names are locked, and what is done then.
 
+use super::alter_checks::check_names_of;
 use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::computed_column::check_computed;
@@ -9,8 +10,8 @@ use crate::definer::Definer;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use dictionary::{
-    ColumnDefault, ColumnDefinition, GENERATED_CHECK, IndexDefinition, IndexKind, IndexPart, TableDefinition,
-    TableName, TableOptions,
+    CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, IndexDefinition, IndexKind, IndexPart,
+    TableDefinition, TableName, TableOptions,
 };
 use engine::{KillFlag, Table};
 use errors::{SqlResult, sql_error};
@@ -169,6 +170,7 @@ impl Definer<'_> {
             check.name = format!("{}{GENERATED_CHECK}{}", definition.name.table, at + 1);
         }
         definition.sort_checks();
+        check_names_of(engine.dictionary(), &definition, &definition)?;
         for column in &definition.columns {
             self.warn_copied_type(&column.column_type);
         }
@@ -366,6 +368,9 @@ impl Definer<'_> {
 
     /// Renames tables whose old and new names are locked: all renames in one step, from left to right.
     pub fn rename_locked(&mut self, renames: &[(TableName, TableName)], kill: &KillFlag) -> SqlResult<()> {
+        for (from, to) in renames {
+            self.check_renamed(from, to)?;
+        }
         let renamed = self.instance.engine().rename_tables(renames, kill);
         renamed.map_err(|error| match error {
             engine::EngineError::TableExists(name) => {
@@ -381,6 +386,19 @@ impl Definer<'_> {
             let limit = lock_limit(self.shared, self.settings.metadata_lock_timeout);
             self.locks.rename_locked_table(owner, limit, &from, &to)
         })
+    }
+
+    /// Error 1059 for names of CHECK constraints that follow the table's.
+    fn check_renamed(&self, from: &TableName, to: &TableName) -> SqlResult<()> {
+        let Some(table) = self.instance.engine().dictionary().table(&from.schema, &from.table) else {
+            return Ok(());
+        };
+        let renamed = table.definition().renamed(to.clone());
+        let is_long = |check: &&CheckDefinition| check.name.chars().count() > limits::NAME_CHARACTERS_MAX;
+        match renamed.checks.iter().find(is_long) {
+            Some(check) => Err(sql_error!(ER_TOO_LONG_IDENT, check.name)),
+            None => Ok(()),
+        }
     }
 
     /// TRUNCATE TABLE of a locked table.

@@ -8,6 +8,7 @@ use crate::operator::recursive::Recursion;
 use crate::operator::subquery::KeptSubquery;
 use crate::operator::virtual_table::VirtualCursors;
 use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, check_flag, full};
+use charset::CollationId;
 use engine::{EngineError, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::{
@@ -48,6 +49,8 @@ pub struct Run<'r, 's> {
     workspace: OnceCell<Rc<Workspace>>,
     /// What is held until the statement ends.
     charged: Option<Held>,
+    /// While expressions of a table over its own rows are computed, if the connection has another collation than these.
+    stored_facts: Option<Box<StatementFacts>>,
 }
 
 impl<'r, 's> Run<'r, 's> {
@@ -76,6 +79,7 @@ impl<'r, 's> Run<'r, 's> {
             parameters: Vec::new(),
             workspace: OnceCell::new(),
             charged: None,
+            stored_facts: None,
         }
     }
 
@@ -105,6 +109,17 @@ impl<'r, 's> Run<'r, 's> {
             Some(all) => all.absorb(held),
             None => self.charged = Some(held),
         }
+    }
+
+    /// Computes expressions that a table keeps: they mean the same for every client.
+    pub fn with_stored_facts<T>(&mut self, compute: impl FnOnce(&mut Self) -> T) -> T {
+        if has_stored_facts(self.statement.facts) {
+            return compute(self);
+        }
+        self.stored_facts = Some(Box::new(stored_facts(self.statement.facts)));
+        let computed = compute(self);
+        self.stored_facts = None;
+        computed
     }
 
     /// The statement's memory and temporary files.
@@ -210,9 +225,18 @@ fn raised(statement: &StatementContext<'_>) -> SqlResult<()> {
     statement.diagnostics.raised().map_or(Ok(()), |error| Err(error.clone()))
 }
 
+fn has_stored_facts(facts: &StatementFacts) -> bool {
+    facts.connection_collation == CollationId::UTF8MB4_0900_AI_CI
+}
+
+/// Those by which expressions that a table keeps are computed.
+fn stored_facts(facts: &StatementFacts) -> StatementFacts {
+    StatementFacts { connection_collation: CollationId::UTF8MB4_0900_AI_CI, ..facts.clone() }
+}
+
 impl EvaluationContext for Run<'_, '_> {
     fn facts(&self) -> &StatementFacts {
-        self.statement.facts
+        self.stored_facts.as_deref().unwrap_or(self.statement.facts)
     }
 
     fn diagnostics(&mut self) -> &mut Diagnostics {
@@ -287,12 +311,14 @@ pub struct PlanningContext<'r, 's> {
     occupied_bytes: u64,
     /// Long values that were made so far: an expression of many of them is not computed again for each that it is a part of.
     made_bytes: u64,
+    /// While expressions that a table keeps are bound.
+    stored_facts: Option<Box<StatementFacts>>,
 }
 
 impl<'r, 's> PlanningContext<'r, 's> {
     /// A context over the statement's.
     pub fn new(statement: &'r mut StatementContext<'s>) -> PlanningContext<'r, 's> {
-        PlanningContext { statement, sites: Vec::new(), occupied_bytes: 0, made_bytes: 0 }
+        PlanningContext { statement, sites: Vec::new(), occupied_bytes: 0, made_bytes: 0, stored_facts: None }
     }
 }
 
@@ -308,11 +334,16 @@ impl PlanningSurroundings for PlanningContext<'_, '_> {
     fn rules(&self) -> Rules {
         self.statement.settings.rules
     }
+
+    fn compute_stored(&mut self, is_stored: bool) {
+        let differs = is_stored && !has_stored_facts(self.statement.facts);
+        self.stored_facts = differs.then(|| Box::new(stored_facts(self.statement.facts)));
+    }
 }
 
 impl EvaluationContext for PlanningContext<'_, '_> {
     fn facts(&self) -> &StatementFacts {
-        self.statement.facts
+        self.stored_facts.as_deref().unwrap_or(self.statement.facts)
     }
 
     fn diagnostics(&mut self) -> &mut Diagnostics {

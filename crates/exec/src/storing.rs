@@ -1,16 +1,16 @@
 //! From expression values to stored column values: conversion by `values::store`, NULL and default rules.
 //! Main type: [`Storing`].
 
+use crate::change::own_expression::value_over;
 use crate::run::Run;
 use charset::CollationId;
 use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::{Coercibility, EvaluationContext, Expression, ResultType, SqlMode};
 use plan::DefaultValue;
-use std::borrow::Cow;
 use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateRules, DateTime, Time};
-use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
+use values::{ColumnType, Decimal, TypeKind, Value};
 
 /// A value on its way to a column.
 #[derive(Clone, Copy, Debug)]
@@ -164,10 +164,8 @@ impl Storing {
         match default {
             DefaultValue::Stored(value) => Ok(value.clone()),
             DefaultValue::Expression(expression) => {
-                let seen = seen_row(row, columns, run);
-                let value = expression.evaluate(RowRef::Values(&seen), run)?;
-                run.check_raised()?;
-                self.store_computed(expression, &value, column, row_number, run)
+                let value = value_over(expression, columns, row, run)?;
+                self.store_computed(&expression.expression, &value, column, row_number, run)
             }
             DefaultValue::Missing if column.auto_increment => Ok(Value::Null),
             DefaultValue::Missing => {
@@ -251,14 +249,6 @@ pub fn as_seen(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) -> V
         }
         other => other.clone(),
     }
-}
-
-/// A stored row as expressions see it.
-pub fn seen_row<'v>(row: &'v [Value], columns: &[ColumnDefinition], run: &Run<'_, '_>) -> Cow<'v, [Value]> {
-    if columns.iter().all(|column| column.column_type.kind != TypeKind::Timestamp) {
-        return Cow::Borrowed(row);
-    }
-    row.iter().zip(columns).map(|(value, column)| as_seen(value, column, run)).collect()
 }
 
 /// A value that expressions saw, in stored form again.

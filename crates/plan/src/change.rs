@@ -9,13 +9,41 @@ use std::sync::Arc;
 use values::Value;
 use values::row::ColumnSet;
 
+/// An expression of a table over its own rows. Its meaning does not depend on the connection's character set.
+#[derive(Clone, Debug)]
+pub struct RowExpression {
+    /// The expression: a slot is a column's position.
+    pub expression: Expression,
+    columns: Vec<usize>,
+}
+
+impl RowExpression {
+    /// One over a table with so many columns.
+    pub fn new(expression: Expression, columns: usize) -> RowExpression {
+        let is_read = |column: &usize| expression.any(&|part| part.column_slot() == Some(*column));
+        let columns =
+            if expression.reads_columns() { (0..columns).filter(is_read).collect() } else { Vec::new() };
+        RowExpression { expression, columns }
+    }
+
+    /// The columns that it looks at, in their order.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// Whether it looks at a column.
+    pub fn reads(&self, column: usize) -> bool {
+        self.columns.contains(&column)
+    }
+}
+
 /// What a column gets when a row gives it no value.
 #[derive(Clone, Debug)]
 pub enum DefaultValue {
     /// A value in stored form.
     Stored(Value),
-    /// CURRENT_TIMESTAMP or DEFAULT (expression), over the row: a slot is a column's position.
-    Expression(Expression),
+    /// CURRENT_TIMESTAMP or DEFAULT (expression).
+    Expression(RowExpression),
     /// Nothing: error 1364, or the type's implicit default where sql_mode is lenient.
     Missing,
 }
@@ -76,15 +104,8 @@ impl Steps {
 pub struct GeneratedValue {
     /// Position of the column in its table.
     pub column: usize,
-    /// Its value, over the row: a slot is a column's position.
-    pub value: Expression,
-}
-
-impl GeneratedValue {
-    /// Whether it looks at a column.
-    pub fn reads(&self, column: usize) -> bool {
-        self.value.any(&|part| part.column_slot() == Some(column))
-    }
+    /// Its value.
+    pub value: RowExpression,
 }
 
 /// A CHECK constraint that rows must meet.
@@ -92,15 +113,8 @@ impl GeneratedValue {
 pub struct RowCheck {
     /// Its name.
     pub name: String,
-    /// The condition, over the row: a slot is a column's position. UNKNOWN meets it.
-    pub condition: Expression,
-}
-
-impl RowCheck {
-    /// Whether it looks at a column.
-    pub fn reads(&self, column: usize) -> bool {
-        self.condition.any(&|part| part.column_slot() == Some(column))
-    }
+    /// The condition. UNKNOWN meets it.
+    pub condition: RowExpression,
 }
 
 /// The expressions of a definition, for rows that no statement of SQL makes.
@@ -128,8 +142,8 @@ pub struct OwnExpressions {
 impl OwnExpressions {
     /// Whether any of them looks at a column: its value must be there, and in memory.
     pub fn read(&self, column: usize) -> bool {
-        self.checks.iter().any(|check| check.reads(column))
-            || self.generated.iter().any(|generated| generated.reads(column))
+        self.checks.iter().any(|check| check.condition.reads(column))
+            || self.generated.iter().any(|generated| generated.value.reads(column))
     }
 
     /// Whether a column is computed.
@@ -177,6 +191,14 @@ impl Target {
             .with(Steps::CHECKS, !own.checks.is_empty())
             .with(Steps::GENERATED, !own.generated.is_empty());
         Target { table, defaults, on_update, kept, auto_increment, own, steps }
+    }
+
+    /// Whether an expression of the table looks at a column: its value must be in memory.
+    pub fn reads_own(&self, column: usize) -> bool {
+        let by_default =
+            |default: &DefaultValue| matches!(default, DefaultValue::Expression(one) if one.reads(column));
+        self.own.read(column)
+            || self.steps.has(Steps::COMPUTED_DEFAULTS) && self.defaults.iter().any(by_default)
     }
 
     /// The slots of its rows in what expressions read.

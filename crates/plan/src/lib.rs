@@ -26,7 +26,7 @@ pub use catalog::{
 };
 pub use change::{
     Assignment, DefaultValue, DeletePlan, GeneratedValue, InsertPlan, InsertRows, LoadPlan, LoadTarget,
-    OwnExpressions, RowCheck, RowPlan, RowVariables, Steps, Target, TargetTable, UpdatePlan,
+    OwnExpressions, RowCheck, RowExpression, RowPlan, RowVariables, Steps, Target, TargetTable, UpdatePlan,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
@@ -182,4 +182,7 @@ pub trait PlanningSurroundings: EvaluationContext {
 
     /// The rules that may be used.
     fn rules(&self) -> Rules;
+
+    /// From here on, or no more, expressions are those that a table keeps: computed by facts that are the same for every client.
+    fn compute_stored(&mut self, is_stored: bool);
 }

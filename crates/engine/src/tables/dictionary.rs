@@ -8,7 +8,7 @@
 use super::{OpenIndex, Table, TableEntry, Tables};
 use dictionary::SchemaDefinition;
 use engine_error::EngineResult;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use stdx::ids::{IndexId, SpaceId, TableId};
@@ -82,11 +82,17 @@ impl Dictionary {
         self.entry(schema, table).is_some_and(|entry| !entry.is_hidden())
     }
 
-    /// The table of a schema that has a CHECK constraint whose name is told from others like that. Opens none.
-    pub fn table_of_check(&self, schema: &str, folded_name: &str) -> Option<TableId> {
+    /// What tells the names of the CHECK constraints of a schema's tables from others, but for that table's. Opens none.
+    pub fn check_names(&self, schema: &str, except: TableId) -> HashSet<String> {
+        self.check_names_but(schema, &[except])
+    }
+
+    /// The same, but for those of several tables.
+    pub(crate) fn check_names_but(&self, schema: &str, except: &[TableId]) -> HashSet<String> {
         let maps = self.read();
-        let mut tables = maps.schemas.get(schema)?.tables.values();
-        tables.find(|entry| entry.has_check(folded_name)).map(|entry| entry.id())
+        let tables = maps.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values());
+        let others = tables.filter(|entry| !except.contains(&entry.id()));
+        others.flat_map(|entry| entry.check_names()).cloned().collect()
     }
 
     /// Names of all tables of a schema in order, but for those that are being filled; empty if there is no such schema. Opens none.

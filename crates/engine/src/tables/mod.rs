@@ -30,7 +30,7 @@ use buffer::BufferPool;
 use damage::ClosedSpaces;
 use dictionary_store::{DICTIONARY_INDEX, DictionaryStore};
 use engine_error::{EngineError, EngineResult};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
 
@@ -108,13 +108,14 @@ impl Tables {
         replaced: &[TableId],
         definitions: &[&TableDefinition],
     ) -> EngineResult<()> {
-        let mut seen = HashSet::new();
-        for definition in definitions {
+        // Names of a schema's other tables, and of the definitions so far.
+        let mut taken: HashMap<&str, HashSet<String>> = HashMap::new();
+        for definition in definitions.iter().filter(|definition| !definition.checks.is_empty()) {
+            let schema = definition.name.schema.as_str();
+            let names =
+                taken.entry(schema).or_insert_with(|| self.dictionary.check_names_but(schema, replaced));
             for check in &definition.checks {
-                let (schema, folded) = (definition.name.schema.as_str(), check.folded_name());
-                let other = self.dictionary.table_of_check(schema, &folded);
-                let is_taken = other.is_some_and(|table| !replaced.contains(&table));
-                if is_taken || !seen.insert((schema, folded)) {
+                if !names.insert(check.folded_name()) {
                     return Err(EngineError::CheckExists(check.name.clone()));
                 }
             }

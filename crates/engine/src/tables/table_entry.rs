@@ -93,9 +93,9 @@ impl TableEntry {
         self.store_id
     }
 
-    /// Whether one of its CHECK constraints has a name that is told from others like that.
-    pub(crate) fn has_check(&self, folded_name: &str) -> bool {
-        self.check_names.iter().any(|name| name == folded_name)
+    /// What tells the names of its CHECK constraints from others.
+    pub(crate) fn check_names(&self) -> &[String] {
+        &self.check_names
     }
 
     /// The table, and whether it was opened for it.

@@ -57,8 +57,8 @@ impl Assigning<'_> {
             }
             let position = assignment.column;
             let column = &self.target.table.definition().columns[position];
-            if !self.target.own.read(position)
-                && let (Some(long), Some(expression)) = (&mut long, &assignment.value)
+            if let (Some(long), Some(expression)) = (&mut long, &assignment.value)
+                && !self.target.reads_own(position)
                 && let Some(start) = long.store_parameter(expression, position, &self.target.table, run)?
             {
                 changed[position] = start;
@@ -89,5 +89,18 @@ impl Assigning<'_> {
             changed[position] = stored;
         }
         Ok(())
+    }
+
+    /// Lets those who read the row behind these assignments see its generated columns.
+    pub fn show_generated(&self, changed: &[Value], seen: &mut [Value], run: &Run<'_, '_>) {
+        if !self.sees_changes {
+            return;
+        }
+        for column in self.target.own.generated.iter().map(|generated| generated.column) {
+            if let Some(slot) = self.slots.map_or(Some(column), |slots| slots[column]) {
+                let definition = &self.target.table.definition().columns[column];
+                seen[slot] = as_seen(&changed[column], definition, run);
+            }
+        }
     }
 }

@@ -31,7 +31,7 @@ impl<'r, 's> CopiedRows<'r, 's> {
         CopiedRows { run, plan, definition, storing }
     }
 
-    /// Computes defaults, and then generated columns, into a row that has the values of all others: those columns that `is_wanted` names,
+    /// Computes defaults and generated columns into a row that has the values of all others: those columns that `is_wanted` names,
     /// in their order. Errors: those of the expressions and of what they give.
     pub fn fill(
         &mut self,
@@ -40,23 +40,21 @@ impl<'r, 's> CopiedRows<'r, 's> {
         row_number: u64,
     ) -> SqlResult<()> {
         let columns = &self.definition.columns;
-        for (at, default) in self.plan.defaults.iter().enumerate() {
-            if matches!(default, DefaultValue::Expression(_)) && is_wanted(at) {
+        // A default may read generated columns before it, and these any column without a computed default behind them.
+        for (at, default) in self.plan.defaults.iter().enumerate().filter(|(at, _)| is_wanted(*at)) {
+            if matches!(default, DefaultValue::Expression(_)) {
                 row[at] =
                     self.storing.default((default, true), columns, at, row, row_number, &mut self.run)?;
             }
-        }
-        let at = (self.storing, row_number);
-        let wanted = self.plan.generated.iter().filter(|one| is_wanted(one.column));
-        for one in wanted {
-            generate(std::slice::from_ref(one), columns, row, at, &mut self.run)?;
+            let generated = self.plan.generated.iter().filter(|one| one.column == at);
+            generate(generated, columns, row, (self.storing, row_number), &mut self.run)?;
         }
         Ok(())
     }
 
     /// Error 3819 for a row, as it is stored, that does not meet a CHECK constraint.
     pub fn check(&mut self, row: &[Value]) -> SqlResult<()> {
-        match first_broken(&self.plan.checks, &self.definition.columns, row, &mut self.run) {
+        match first_broken(&self.plan.checks, &self.definition.columns, row, &mut self.run)? {
             Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name)),
             None => Ok(()),
         }

@@ -2,6 +2,7 @@
 
 use super::auto_increment::{give_back_lock, takes_auto_increment_lock};
 use super::found::FoundRows;
+use super::generated::generate;
 use super::long_columns::LongColumns;
 use super::writer::{Counts, Writer};
 use crate::batch::{RowBatch, long_bytes};
@@ -116,7 +117,7 @@ fn value_row(
             continue;
         };
         if may_be_long
-            && !plan.target.own.read(*column)
+            && !plan.target.reads_own(*column)
             && let Some(start) = long.store_parameter(expression, *column, &plan.target.table, run)?
         {
             row[*column] = start;
@@ -138,9 +139,7 @@ fn value_row(
 
 /// Whether anything in a statement reads the values of its new rows.
 fn reads_values(plan: &InsertPlan, values: &[Option<Expression>]) -> bool {
-    !plan.on_duplicate.is_empty()
-        || values.iter().flatten().any(Expression::reads_columns)
-        || plan.target.steps.has(Steps::COMPUTED_DEFAULTS)
+    !plan.on_duplicate.is_empty() || values.iter().flatten().any(Expression::reads_columns)
 }
 
 /// Gives the columns without value their defaults.
@@ -156,8 +155,26 @@ pub fn fill_defaults(
     for column in 0..columns.len() {
         if !given[column] {
             let default = &plan.target.defaults[column];
+            generate_for(plan, default, column, row, (storing, row_number), run)?;
             row[column] = storing.default((default, false), columns, column, row, row_number, run)?;
         }
+    }
+    Ok(())
+}
+
+/// Computes the generated columns before a column, if its default reads one of them: all are computed when the row is whole.
+fn generate_for(
+    plan: &InsertPlan,
+    default: &DefaultValue,
+    column: usize,
+    row: &mut [Value],
+    at: (Storing, u64),
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    let DefaultValue::Expression(default) = default else { return Ok(()) };
+    let earlier = || plan.target.own.generated.iter().filter(|one| one.column < column);
+    if earlier().any(|one| default.reads(one.column)) {
+        generate(earlier(), &plan.target.table.definition().columns, row, at, run)?;
     }
     Ok(())
 }

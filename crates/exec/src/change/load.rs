@@ -285,7 +285,7 @@ fn long_targets(plan: &LoadPlan) -> Vec<bool> {
     let is_taken = |target: &LoadTarget| match target {
         LoadTarget::Column(column) => {
             let target = &plan.insert.target;
-            takes(target.table.definition(), *column) && !target.own.read(*column)
+            takes(target.table.definition(), *column) && !target.reads_own(*column)
         }
         LoadTarget::Variable(_) => false,
     };

@@ -13,6 +13,7 @@ pub(crate) mod insert;
 pub(crate) mod load;
 mod load_parser;
 mod long_columns;
+pub(crate) mod own_expression;
 mod row;
 mod row_buffer;
 pub(crate) mod update;

@@ -47,6 +47,7 @@ pub fn follow(
         let columns = &assigning.target.table.definition().columns;
         let at = (assigning.storing, assigning.row_number);
         generate(&assigning.target.own.generated, columns, row, at, run)?;
+        assigning.show_generated(row, seen, run);
     }
     Ok(())
 }

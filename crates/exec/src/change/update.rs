@@ -308,10 +308,11 @@ fn show_last(target: &TargetTable, seen: &mut [Value], waiting: &Waiting, run: &
     if !matches!(&seen[target.key_slot], Value::Bytes(found) if found == key) {
         return;
     }
-    for one in target.assignments.iter().chain(&target.base.on_update) {
-        if let Some(slot) = target.slots[one.column] {
-            let column = &target.base.table.definition().columns[one.column];
-            seen[slot] = as_seen(&row[one.column], column, run);
+    let assigned = target.assignments.iter().chain(&target.base.on_update).map(|one| one.column);
+    for column in assigned.chain(target.base.own.generated.iter().map(|one| one.column)) {
+        if let Some(slot) = target.slots[column] {
+            let definition = &target.base.table.definition().columns[column];
+            seen[slot] = as_seen(&row[column], definition, run);
         }
     }
 }

@@ -4,10 +4,11 @@
 use super::change::{defaults, push_target};
 use super::{Binder, Wanted};
 use ::expression::{Expression, is_condition};
+use charset::CollationId;
 use dictionary::{CheckDefinition, TableDefinition};
 use errors::{SqlResult, code, sql_error};
 use parser::ast;
-use plan::{DefaultValue, GeneratedValue, OwnExpressions, RowCheck};
+use plan::{DefaultValue, GeneratedValue, OwnExpressions, RowCheck, RowExpression};
 
 /// The expressions of a table that concern a statement which gives values to the columns `is_changed`: generated columns that follow them,
 /// and CHECK constraints that it can break.
@@ -24,12 +25,13 @@ pub(super) fn own_expressions(
     push_target(binder, definition, &definition.name.table);
     let generated = bound_generated(binder, definition);
     let enforced = definition.checks.iter().filter(|check| check.enforced);
-    let checks: SqlResult<Vec<RowCheck>> = enforced.map(|check| bound_check(binder, check)).collect();
+    let checks: SqlResult<Vec<RowCheck>> =
+        enforced.map(|check| bound_check(binder, definition, check)).collect();
     binder.blocks.pop();
     let mut changed: Vec<bool> = (0..definition.columns.len()).map(is_changed).collect();
-    let reads_changed = |expression: &Expression, changed: &[bool]| {
-        !expression.reads_columns()
-            || expression.any(&|part| part.column_slot().is_some_and(|column| changed[column]))
+    let reads_changed = |expression: &RowExpression, changed: &[bool]| {
+        let columns = expression.columns();
+        columns.is_empty() || columns.iter().any(|column| changed[*column])
     };
     let mut own = OwnExpressions::default();
     for one in generated? {
@@ -48,7 +50,7 @@ fn bound_generated(binder: &mut Binder<'_>, definition: &TableDefinition) -> Sql
     for (column, generated) in definition.columns.iter().enumerate() {
         if let Some(generated) = &generated.generated {
             let value = bind_stored(binder, &parse_stored(&generated.text)?)?;
-            bound.push(GeneratedValue { column, value });
+            bound.push(GeneratedValue { column, value: RowExpression::new(value, definition.columns.len()) });
         }
     }
     Ok(bound)
@@ -65,8 +67,8 @@ pub(crate) fn row_plan_parts(
     let generated = bound_generated(binder, definition)?;
     let mut checks = Vec::new();
     for check in &definition.checks {
-        let bound = bound_check(binder, check)?;
-        if !is_condition(&bound.condition) {
+        let bound = bound_check(binder, definition, check)?;
+        if !is_condition(&bound.condition.expression) {
             return Err(sql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, check.name));
         }
         checks.extend(check.enforced.then_some(bound));
@@ -75,8 +77,13 @@ pub(crate) fn row_plan_parts(
     Ok((defaults, generated, checks))
 }
 
-fn bound_check(binder: &mut Binder<'_>, check: &CheckDefinition) -> SqlResult<RowCheck> {
+fn bound_check(
+    binder: &mut Binder<'_>,
+    definition: &TableDefinition,
+    check: &CheckDefinition,
+) -> SqlResult<RowCheck> {
     let condition = bind_stored(binder, &parse_stored(&check.text)?)?;
+    let condition = RowExpression::new(condition, definition.columns.len());
     Ok(RowCheck { name: check.name.clone(), condition })
 }
 
@@ -85,7 +92,12 @@ pub(super) fn bind_stored(binder: &mut Binder<'_>, parsed: &ast::Expression) -> 
     let trusted = std::mem::replace(&mut binder.privileges.trusted, true);
     // What its constants report is for who runs it.
     let runs = std::mem::replace(&mut binder.input.runs, false);
+    // A text of numbers is the same for every client.
+    let connection = std::mem::replace(&mut binder.facts.connection, CollationId::UTF8MB4_0900_AI_CI);
+    binder.input.context.compute_stored(true);
     let bound = binder.scalar_as(parsed, Wanted::integer());
+    binder.input.context.compute_stored(false);
+    binder.facts.connection = connection;
     binder.input.runs = runs;
     binder.privileges.trusted = trusted;
     bound

@@ -20,7 +20,7 @@ use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
 use errors::{SqlError, SqlResult, sql_error};
 use optimizer::{Block, IndexLimits, Source};
 use parser::ast;
-use plan::{Assignment, DefaultValue};
+use plan::{Assignment, DefaultValue, RowExpression};
 use std::sync::Arc;
 
 /// Binds a statement that finds the rows which it changes, in a block of its own.
@@ -88,13 +88,14 @@ pub(super) fn defaults(
             ColumnDefault::None if column.nullable => DefaultValue::Stored(values::Value::Null),
             ColumnDefault::None | ColumnDefault::Dropped => DefaultValue::Missing,
             ColumnDefault::CurrentTimestamp(digits) => {
-                DefaultValue::Expression(function::current_timestamp(binder, *digits)?)
+                let now = function::current_timestamp(binder, *digits)?;
+                DefaultValue::Expression(RowExpression::new(now, definition.columns.len()))
             }
             ColumnDefault::Expression(text) => {
                 push_target(binder, definition, &definition.name.table);
                 let bound = parse_stored(text).and_then(|parsed| bind_stored(binder, &parsed));
                 binder.blocks.pop();
-                DefaultValue::Expression(bound?)
+                DefaultValue::Expression(RowExpression::new(bound?, definition.columns.len()))
             }
         });
     }

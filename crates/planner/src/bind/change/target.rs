@@ -38,7 +38,7 @@ pub(super) fn target(
         if whole { own_expressions(binder, &definition, is_changed)? } else { OwnExpressions::default() };
     let defaults = defaults(binder, &definition)?;
     let is_asked = |column: usize| {
-        let reads = |one: &Assignment| matches!(&defaults[one.column], DefaultValue::Expression(default) if one.value.is_none() && default.any(&|part| part.column_slot() == Some(column)));
+        let reads = |one: &Assignment| matches!(&defaults[one.column], DefaultValue::Expression(default) if one.value.is_none() && default.reads(column));
         own.read(column) || own.compute(column) || assignments.iter().any(reads)
     };
     let key_slot = binder.block().key_slot(number);
