@@ -38,6 +38,13 @@ SETUP = [
     " SELECT x * 7919 % 100003, CONCAT(SHA2(x, 256), x) FROM n",
     "CREATE TABLE copy LIKE t", "CREATE TABLE one (x INT)", "INSERT INTO one VALUES (1)",
 ]
+# Conditions and columns that take a second a row.
+SLOW = [f"LENGTH(SHA2(REPEAT(CONCAT(s, {number}), 900000), 512))" for number in range(600)]
+SETUP += [
+    f"CREATE TABLE checked (s VARCHAR(100), CHECK ({' AND '.join(f'{slow} = 128' for slow in SLOW)}))",
+    f"CREATE TABLE computed (s VARCHAR(100), {', '.join(f'g{number} INT AS ({slow})' for number, slow in enumerate(SLOW))})",
+    "CREATE TABLE plain (s VARCHAR(100))", "INSERT INTO plain VALUES ('a'), ('b'), ('c')",
+]
 # What they changed is taken back before they answer: row by row, which takes some times as long as the change by sorted batches.
 ROLLED_BACK = {"insert select", "update", "delete"}
 UNDO_TIMES = 5
@@ -48,6 +55,9 @@ HUGE = "(64000000 + id)"
 
 # Name, statement. `{...}` are filled by SHAPES_TEXT below where a text is too long to write down.
 SHAPES = [
+    ("check", "INSERT INTO checked SELECT s FROM plain"),
+    ("generated", "INSERT INTO computed (s) VALUES ('a'), ('b'), ('c')"),
+    ("alter check", f"ALTER TABLE plain ADD CHECK ({' AND '.join(f'{slow} = 128' for slow in SLOW)})"),
     ("sort", "SELECT COUNT(*) FROM (SELECT x.s, y.s AS z FROM t x JOIN t y ON x.a % 500 = y.a % 500 ORDER BY x.s, y.s LIMIT 3000000) q"),
     ("sort of a table", "SELECT x.s FROM t x, t y ORDER BY CONCAT(x.s, y.s), y.id"),
     ("group by", "SELECT COUNT(*) FROM (SELECT x.s, y.a, COUNT(*) FROM t x, t y GROUP BY x.s, y.a) q"),

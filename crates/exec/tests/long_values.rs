@@ -183,3 +183,29 @@ fn enclosed_fields_and_those_that_no_column_takes_as_they_are() {
     let cut = &long[..long.floor_char_boundary(65535)];
     assert!(rows[1] == format!("2\t{}\t{long}\tNULL\tNULL\t{cut}", long.len()));
 }
+
+/// What expressions of the table read is loaded, wherever it comes from.
+#[test]
+fn expressions_of_the_table_read_whole_values() {
+    let create = "CREATE TABLE e (id INT PRIMARY KEY, s LONGTEXT, d INT DEFAULT (LENGTH(s)), g INT AS (LENGTH(s) + 1), \
+                  CONSTRAINT no_tail CHECK (s NOT LIKE '%!'))";
+    let bytes = text(LONG);
+    let mut world = World::new();
+    world.run(create);
+    let expected =
+        |id: usize, bytes: &str| format!("{id}\t{}\t{}\t{}", bytes.len(), bytes.len(), bytes.len() + 1);
+    let collation = crate::common::COLLATION;
+    run_with(&mut world, "INSERT INTO e (id, s) VALUES (1, ?)", bytes.as_bytes(), collation, true);
+    run_with(&mut world, "INSERT INTO e (id, s) VALUES (2, 'short')", b"", collation, false);
+    let changed = text(LONG + 5000);
+    run_with(&mut world, "UPDATE e SET s = ?, d = DEFAULT WHERE id = 2", changed.as_bytes(), collation, true);
+    world.channel.file = format!("3\t{bytes}\n").as_bytes().chunks(60_001).map(<[u8]>::to_vec).collect();
+    world.run("LOAD DATA LOCAL INFILE 'x' INTO TABLE e CHARACTER SET utf8mb4 (id, s)");
+    let rows = world.run("SELECT id, LENGTH(s), d, g FROM e ORDER BY id");
+    assert_eq!(rows, [expected(1, &bytes), expected(2, &changed), expected(3, &bytes)]);
+    let refused = format!("{bytes}!");
+    for statement in ["INSERT INTO e (id, s) VALUES (4, ?)", "UPDATE e SET s = ? WHERE id = 1"] {
+        let answer = run_with(&mut world, statement, refused.as_bytes(), collation, true);
+        assert!(answer[0].contains("no_tail"), "{statement}: {answer:?}");
+    }
+}

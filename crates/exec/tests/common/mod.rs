@@ -3,8 +3,8 @@
 
 use charset::CollationId;
 use dictionary::{
-    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, IndexPart, SchemaDefinition,
-    TableDefinition, TableName, TableOptions,
+    CheckDefinition, ColumnDefault, ColumnDefinition, GeneratedColumn, IndexDefinition, IndexKind, IndexPart,
+    SchemaDefinition, TableDefinition, TableName, TableOptions,
 };
 use engine::{Engine, EngineOptions, KillFlag, TransactionOptions};
 use env::Environment;
@@ -455,6 +455,12 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
                         _ => Value::Null,
                     });
                 }
+                ast::ColumnAttribute::DefaultExpression(expression) => {
+                    column.default = ColumnDefault::Expression(printed(expression));
+                }
+                ast::ColumnAttribute::Generated { expression, stored } => {
+                    column.generated = Some(GeneratedColumn { text: printed(expression), stored: *stored });
+                }
                 _ => {}
             }
         }
@@ -489,7 +495,17 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
         columns,
         indexes,
         collation: COLLATION,
-        checks: Vec::new(),
+        checks: create.elements.iter().filter_map(check).collect(),
         options: TableOptions::default(),
     }
+}
+
+fn printed(expression: &ast::Expression) -> String {
+    parser::print_expression(expression, "utf8mb4").expect("it can be kept")
+}
+
+fn check(element: &ast::TableElement) -> Option<CheckDefinition> {
+    let ast::TableElement::Check(check) = element else { return None };
+    let name = check.name.clone().expect("it has a name");
+    Some(CheckDefinition { name, text: printed(&check.expression), enforced: true })
 }
