@@ -62,7 +62,7 @@ pub(super) fn check_names_of(
             return Err(sql_error!(ER_TOO_LONG_IDENT, check.name));
         }
     }
-    let taken = dictionary.check_names(&new.name.schema, old.id);
+    let taken = dictionary.check_names(&new.name.schema, &[old.id]);
     match new.checks.iter().find(|check| taken.contains(&check.folded_name())) {
         Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name)),
         None => Ok(()),

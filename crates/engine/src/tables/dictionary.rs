@@ -82,13 +82,8 @@ impl Dictionary {
         self.entry(schema, table).is_some_and(|entry| !entry.is_hidden())
     }
 
-    /// What tells the names of the CHECK constraints of a schema's tables from others, but for that table's. Opens none.
-    pub fn check_names(&self, schema: &str, except: TableId) -> HashSet<String> {
-        self.check_names_but(schema, &[except])
-    }
-
-    /// The same, but for those of several tables.
-    pub(crate) fn check_names_but(&self, schema: &str, except: &[TableId]) -> HashSet<String> {
+    /// What tells the names of the CHECK constraints of a schema's tables from others, but for those of some tables. Opens none.
+    pub fn check_names(&self, schema: &str, except: &[TableId]) -> HashSet<String> {
         let maps = self.read();
         let tables = maps.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values());
         let others = tables.filter(|entry| !except.contains(&entry.id()));

@@ -112,8 +112,7 @@ impl Tables {
         let mut taken: HashMap<&str, HashSet<String>> = HashMap::new();
         for definition in definitions.iter().filter(|definition| !definition.checks.is_empty()) {
             let schema = definition.name.schema.as_str();
-            let names =
-                taken.entry(schema).or_insert_with(|| self.dictionary.check_names_but(schema, replaced));
+            let names = taken.entry(schema).or_insert_with(|| self.dictionary.check_names(schema, replaced));
             for check in &definition.checks {
                 if !names.insert(check.folded_name()) {
                     return Err(EngineError::CheckExists(check.name.clone()));
