@@ -62,6 +62,9 @@ pub(super) fn check_names_of(
             return Err(sql_error!(ER_TOO_LONG_IDENT, check.name));
         }
     }
+    if new.checks.is_empty() {
+        return Ok(());
+    }
     let taken = dictionary.check_names(&new.name.schema, &[old.id]);
     match new.checks.iter().find(|check| taken.contains(&check.folded_name())) {
         Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name)),
@@ -159,6 +162,7 @@ pub(super) struct ChangedColumn {
     pub is_gone: bool,
 }
 
+/// Columns of the old definition that the new one does not have under their names.
 fn changed_columns(
     old: &TableDefinition,
     new: &TableDefinition,

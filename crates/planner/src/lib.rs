@@ -88,8 +88,8 @@ fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> Sq
     binder.changes.conflict.take().map_or(Ok(kind), Err)
 }
 
-/// The expressions of a definition: of a table that is not there yet, or whose rows are copied. Errors: those of binding; 3812 for a CHECK
-/// constraint that is no condition.
+/// The expressions of a definition: of a table that is not there yet, or whose rows are copied.
+/// Errors: those of binding; 3812 for a CHECK constraint that is no condition.
 pub fn plan_rows(definition: &TableDefinition, input: PlannerInput<'_>) -> SqlResult<RowPlan> {
     let mut binder = bind::Binder::new(input);
     let (defaults, generated, checks) = bind::row_plan_parts(&mut binder, definition)?;
