@@ -130,9 +130,11 @@ fn definition() -> TableDefinition {
             parts: vec![part(0), part(1)],
             comment: String::new(),
             invisible: false,
+            generated: false,
         }],
         collation: CollationId::BINARY,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -258,6 +258,11 @@ impl HeldLocks {
         Ok(())
     }
 
+    /// Whether the running statement has locked a name.
+    pub fn has_for_statement(&self, key: &LockKey) -> bool {
+        self.statement.contains(key)
+    }
+
     /// Gives one name back before the statement ends.
     pub fn release_of_statement(&mut self, owner: LockOwner<'_>, key: &LockKey) {
         self.statement.retain(|held| held != key);

@@ -31,6 +31,8 @@ pub(super) enum Means {
     ComputesDefault,
     /// A CHECK constraint that all rows must meet.
     ChecksRows,
+    /// A foreign key for which all rows must have parents.
+    ChecksParents,
     /// What MySQL has no other way for.
     Copies,
 }
@@ -60,6 +62,7 @@ const ANSWERS: &[(Means, [Answer; 4])] = &[
     (Means::KeyTakesNull, [Because(NULL_IN_KEY), Because(NULL_IN_KEY), Because(NULL_IN_KEY), Yes]),
     (Means::ComputesDefault, [No, No, No, Yes]),
     (Means::ChecksRows, [No, No, Because(COPY), Yes]),
+    (Means::ChecksParents, [Because(PARENTS), Because(PARENTS), Because(COPY), Yes]),
     (Means::Copies, [No, No, Because(COPY), Yes]),
 ];
 
@@ -69,6 +72,7 @@ const TYPE: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYP
 const NULLS: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOT_NULL;
 const NO_KEY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOPK;
 const NULL_IN_KEY: ErrorCode = code::ER_PRIMARY_CANT_HAVE_NULL;
+const PARENTS: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK;
 const COPY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COPY;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -171,6 +175,8 @@ pub(super) struct Change<'a> {
     pub sources: &'a [Option<usize>],
     /// Whether NULLs become zeros.
     pub turns_null: bool,
+    /// Whether all rows must have parents by a new foreign key.
+    pub checks_parents: bool,
 }
 
 impl Change<'_> {
@@ -184,6 +190,8 @@ impl Change<'_> {
             Means::Nothing
         } else if self.actions.iter().any(copies) {
             Means::Copies
+        } else if self.checks_parents {
+            Means::ChecksParents
         } else if self.adds_enforced_check() {
             Means::ChecksRows
         } else if self.fresh().any(has_computed_value) {

@@ -3,6 +3,7 @@
 
 use super::algorithm::{Asked, Change, Means};
 use super::alter_checks::settle_checks;
+use super::alter_foreign_keys::{locks_on_relatives, new_parents, settle_foreign_keys};
 use super::alter_plan::{AlterPlan, has_key, reports_rows};
 use super::column::ColumnDraft;
 use super::computed_column::{check_computed, check_status};
@@ -10,6 +11,7 @@ use super::converted::convert_column;
 use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
 use super::options::default_collation;
 use super::rebuild::plan_of;
+use super::referred_table::{judge_waiting, require_references};
 use super::stored_expression::{Purpose, stored_text};
 use super::table::{check_column_names, check_definition, check_table_name};
 use crate::definer::Definer;
@@ -50,6 +52,10 @@ pub(super) struct Draft {
     pub copy_asked: bool,
     /// MySQL copies the rows and says how many.
     reports_rows: bool,
+    /// New foreign keys ask for the parents of all rows.
+    pub checks_parents: bool,
+    /// Definitions of other tables that follow what their foreign keys refer to.
+    pub followers: Vec<TableDefinition>,
 }
 
 impl Definer<'_> {
@@ -58,6 +64,7 @@ impl Definer<'_> {
         let asked = Asked::new(alter.algorithm.as_deref(), alter.lock.as_deref())?;
         let name = self.table_name(&alter.name)?;
         self.require_alter(&name, &alter.actions)?;
+        require_references(self, &new_parents(&name, &alter.actions))?;
         Ok((name, asked))
     }
 
@@ -115,6 +122,7 @@ impl Definer<'_> {
         asked: Asked,
     ) -> SqlResult<Alteration> {
         let copies = asked.copies();
+        self.lock_more_for_statement(locks_on_relatives(self, name, actions))?;
         let engine = self.instance.engine().clone();
         let table = engine.dictionary().table(&name.schema, &name.table);
         let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
@@ -129,6 +137,8 @@ impl Definer<'_> {
             rename: None,
             copy_asked: copies,
             reports_rows: false,
+            checks_parents: false,
+            followers: Vec::new(),
         };
         draft.definition.options.auto_increment = None;
         // Columns that say nothing of their collation have the table's new one, wherever it stands among the actions.
@@ -151,6 +161,7 @@ impl Definer<'_> {
         }
         check_column_names(&draft.definition.columns)?;
         settle_checks(self, &mut draft, actions)?;
+        settle_foreign_keys(self, &mut draft, actions)?;
         check_computed(&draft.definition)?;
         // Also of indexes that stay: their columns may have become longer.
         let columns = &draft.definition.columns;
@@ -158,6 +169,11 @@ impl Definer<'_> {
         sort_indexes(&mut draft.definition);
         check_definition(&draft.definition)?;
         let means = self.look_at(&mut draft, &old, actions, asked)?;
+        if let Some(to) = &draft.rename {
+            judge_waiting(self, &TableDefinition { name: to.clone(), ..draft.definition.clone() })?;
+        }
+        let numbered = engine.number_foreign_keys(&mut draft.definition, &self.shared.kill);
+        numbered.map_err(|error| error.into_sql(""))?;
         let plan = plan_of(&table, &old, &draft);
         let tells_rows = means != Means::Nothing || copies;
         Ok(Alteration { table, old, draft, plan, mode: self.store_mode(), tells_rows })
@@ -189,15 +205,19 @@ impl Definer<'_> {
         let turns_null = !self.sql_mode().is_strict()
             && draft.definition.columns.iter().zip(&draft.sources).any(gives_up_null);
         let (new, sources) = (&draft.definition, &draft.sources);
-        let means = Change { actions, old, new, sources, turns_null }.means();
+        let checks_parents = draft.checks_parents;
+        let means = Change { actions, old, new, sources, turns_null, checks_parents }.means();
         asked.check(means)?;
         if actions.iter().any(|action| matches!(action, AlterAction::OrderBy(_))) && has_key(new) {
             let text = "ORDER BY ignored as there is a user-defined clustered index in the table";
             let warning = errors::code::ER_UNKNOWN_ERROR.message(format!("{text} '{}'", old.name.table));
             self.diagnostics.warning(warning);
         }
-        draft.copy_asked |=
-            turns_null || matches!(means, Means::Copies | Means::ChecksRows | Means::ComputesDefault);
+        draft.copy_asked |= turns_null
+            || matches!(
+                means,
+                Means::Copies | Means::ChecksParents | Means::ChecksRows | Means::ComputesDefault
+            );
         draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
         draft.rebuild |= draft.reports_rows;
         Ok(means)
@@ -211,8 +231,8 @@ impl Definer<'_> {
             A::AddElements(elements) => elements.iter().try_for_each(|element| match element {
                 TableElement::Column(column) => self.add_column(draft, column, None),
                 TableElement::Index(index) => self.add_key(draft, index),
-                TableElement::ForeignKey(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
-                TableElement::Check(_) => Ok(()),
+                // Behind all columns: `settle_checks`, `settle_foreign_keys`.
+                TableElement::Check(_) | TableElement::ForeignKey(_) => Ok(()),
             }),
             A::AddIndex(index) => self.add_key(draft, index),
             A::DropColumn(name) => draft.drop_column(name),
@@ -276,12 +296,11 @@ impl Definer<'_> {
                 self.diagnostics.note(sql_error!(ER_ILLEGAL_HA, draft.definition.name.table));
                 Ok(())
             }
-            A::AddForeignKey(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
-            // Behind all columns: `settle_checks`.
-            A::AddCheck(_) => Ok(()),
+            // Behind all columns: `settle_checks`, `settle_foreign_keys`.
+            A::AddCheck(_) | A::AddForeignKey(_) => Ok(()),
             A::DropCheck(name) => draft.drop_check(name),
             A::AlterCheckEnforced { name, enforced } => draft.enforce_check(name, *enforced),
-            A::DropForeignKey(name) => Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name)),
+            A::DropForeignKey(name) => draft.drop_foreign_key(name),
             A::DiscardTablespace | A::ImportTablespace => {
                 Err(sql_error!(ER_NOT_SUPPORTED_YET, "tablespace transport"))
             }
@@ -409,6 +428,7 @@ fn frees_names(action: &AlterAction) -> bool {
             | A::DropConstraint(_)
             | A::DropPrimaryKey
             | A::DropCheck(_)
+            | A::DropForeignKey(_)
             | A::AlterCheckEnforced { .. }
     )
 }
@@ -472,6 +492,9 @@ impl Draft {
         for part in self.definition.indexes.iter_mut().flat_map(|index| &mut index.parts) {
             part.column = place(part.column);
         }
+        for column in self.definition.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+            *column = place(*column);
+        }
     }
 
     /// The column leaves its indexes too; an index that has no part left goes. Error 1091.
@@ -480,6 +503,7 @@ impl Draft {
             return Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
         }
         let at = self.take_column(name)?;
+        self.need_no_key(at)?;
         self.definition.columns.remove(at);
         self.sources.remove(at);
         for index in &mut self.definition.indexes {
@@ -509,7 +533,8 @@ impl Draft {
         if self.definition.indexes.iter().enumerate().any(taken) {
             return Err(sql_error!(ER_DUP_KEYNAME, new_name));
         }
-        self.definition.indexes[at].name = new_name.to_owned();
+        let index = &mut self.definition.indexes[at];
+        (index.name, index.generated) = (new_name.to_owned(), false);
         Ok(())
     }
 

@@ -65,8 +65,9 @@ pub(super) fn check_names_of(
     if new.checks.is_empty() {
         return Ok(());
     }
-    let taken = dictionary.check_names(&new.name.schema, &[old.id]);
-    match new.checks.iter().find(|check| taken.contains(&check.folded_name())) {
+    let others = dictionary.constraints(&new.name.schema, &[old.id]);
+    let is_taken = |name: &String| others.iter().any(|names| names.checks.contains(name));
+    match new.checks.iter().find(|check| is_taken(&check.folded_name())) {
         Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, check.name)),
         None => Ok(()),
     }
@@ -108,7 +109,7 @@ impl Draft {
         found.ok_or_else(|| sql_error!(ER_CHECK_CONSTRAINT_NOT_FOUND, name))
     }
 
-    /// DROP CONSTRAINT: a CHECK constraint or a unique key. Errors: 3939, 3940.
+    /// DROP CONSTRAINT: a CHECK constraint, a foreign key or a unique key. Errors: 3939, 3940.
     pub(super) fn drop_constraint(&mut self, name: &str) -> SqlResult<()> {
         let check = self.definition.check_position(name);
         let is_key = self
@@ -116,14 +117,16 @@ impl Draft {
             .indexes
             .iter()
             .any(|index| index.kind != IndexKind::Plain && index.name.eq_ignore_ascii_case(name));
-        match (check, is_key) {
-            (Some(_), true) => Err(sql_error!(ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, name)),
-            (Some(at), false) => {
+        let foreign = self.definition.foreign_key_position(name);
+        match (check, foreign, is_key) {
+            (Some(at), None, false) => {
                 self.definition.checks.remove(at);
                 Ok(())
             }
-            (None, true) => self.drop_index(name),
-            (None, false) => Err(sql_error!(ER_CONSTRAINT_NOT_FOUND, name)),
+            (None, Some(_), false) => self.drop_foreign_key(name),
+            (None, None, true) => self.drop_index(name),
+            (None, None, false) => Err(sql_error!(ER_CONSTRAINT_NOT_FOUND, name)),
+            _ => Err(sql_error!(ER_MULTIPLE_CONSTRAINTS_WITH_SAME_NAME, name, "DROP")),
         }
     }
 

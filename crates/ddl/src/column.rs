@@ -122,10 +122,9 @@ impl Definer<'_> {
                 let text = stored_text(self, expression, Purpose::Generated(&column.name))?;
                 column.generated = Some(GeneratedColumn { text, stored: *stored });
             }
-            A::References(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
             A::SpatialReference(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SRID")),
-            // Of the table: `check`.
-            A::Check(_) => {}
+            // Of the table: `check`, `foreign_key`.
+            A::Check(_) | A::References(_) => {}
             A::Collate(_)
             | A::ColumnFormat(_)
             | A::Storage(_)

@@ -1,11 +1,12 @@
 //! CREATE, ALTER and DROP DATABASE.
 
 use super::limits;
+use super::tables_that_refer::need_unreferenced;
 use crate::definer::Definer;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
-use dictionary::SchemaDefinition;
+use dictionary::{SchemaDefinition, TableName};
 use engine::EngineError;
 use errors::{SqlResult, sql_error};
 use instance::collations;
@@ -84,9 +85,12 @@ impl Definer<'_> {
     /// No table comes into a locked schema or leaves it; those that are in it may still be in use.
     pub fn drop_schema_locked(&mut self, name: &str, if_exists: bool) -> SqlResult<usize> {
         let engine = self.instance.engine().clone();
-        let tables = engine.dictionary().table_names(name).into_iter();
-        let locks = tables.map(|table| (LockKey::table(name, &table), LockMode::Exclusive)).collect();
+        let named = |table: String| TableName { schema: name.to_owned(), table };
+        let tables: Vec<TableName> = engine.dictionary().table_names(name).into_iter().map(named).collect();
+        let locks =
+            tables.iter().map(|table| (LockKey::table(name, &table.table), LockMode::Exclusive)).collect();
         self.lock_for_statement(locks)?;
+        need_unreferenced(self, &tables)?;
         match engine.drop_schema(name, &self.shared.kill) {
             Ok(tables) => Ok(tables),
             Err(EngineError::NoSuchSchema(_)) if if_exists => {

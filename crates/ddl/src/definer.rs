@@ -62,6 +62,13 @@ impl Definer<'_> {
         self.locks.take_for_statement(lock_owner(self.instance, self.shared), limit, wanted)
     }
 
+    /// The same, but for those that the statement holds: they were asked for in the same modes.
+    pub(super) fn lock_more_for_statement(&mut self, wanted: Vec<(LockKey, LockMode)>) -> SqlResult<()> {
+        let is_new = |(key, _): &(LockKey, LockMode)| !self.locks.has_for_statement(key);
+        let wanted: Vec<_> = wanted.into_iter().filter(is_new).collect();
+        self.lock_for_statement(wanted)
+    }
+
     /// Gives one name back before the statement ends.
     pub(super) fn unlock_for_statement(&mut self, key: &LockKey) {
         self.locks.release_of_statement(lock_owner(self.instance, self.shared), key);

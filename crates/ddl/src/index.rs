@@ -32,6 +32,7 @@ pub(super) fn build_index(
         parts,
         comment: String::new(),
         invisible: false,
+        generated: false,
     };
     for option in &specification.options {
         apply_option(&mut index, option, diagnostics)?;

@@ -90,12 +90,16 @@ impl Alteration {
             renumbering: &renumbering,
             row: 0,
             computed: computed_columns(old, new, &draft.sources),
-            copied: CopiedRows::new(plan, new, context),
+            copied: CopiedRows::new(plan, new, self.new_keys(), context),
         };
-        let outcome =
-            engine.rebuild_table(&old.name, new.clone(), kill, renumbering.counter(), &mut |row, out| {
-                converter.convert(row, out)
-            });
+        let outcome = engine.rebuild_table(
+            &old.name,
+            new.clone(),
+            draft.followers.clone(),
+            kill,
+            renumbering.counter(),
+            &mut |row, out| converter.convert(row, out),
+        );
         match outcome {
             Ok((_, rows)) => Ok(rows),
             Err(CopyError::Sql(error)) => Err(error),
@@ -106,6 +110,16 @@ impl Alteration {
             }
             Err(CopyError::Engine(error)) => Err(duplicate_or(error, table, new, engine)),
         }
+    }
+}
+
+impl Alteration {
+    /// Numbers of the foreign keys that all rows must have parents by.
+    fn new_keys(&self) -> Vec<usize> {
+        let is_old = |ordinal: u64| self.old.foreign_keys.iter().any(|key| key.ordinal == ordinal);
+        let keys = self.draft.definition.foreign_keys.iter().enumerate();
+        let new = keys.filter(|(_, key)| self.draft.checks_parents && !is_old(key.ordinal));
+        new.map(|(number, _)| number).collect()
     }
 }
 
@@ -124,7 +138,8 @@ impl Definer<'_> {
             if new.options.auto_increment.is_none() && *new == unchanged {
                 return Ok(());
             }
-            let changed = engine.alter_metadata(name, new.clone(), &self.shared.kill);
+            let followers = draft.followers.clone();
+            let changed = engine.alter_metadata(name, new.clone(), followers, &self.shared.kill);
             return changed.map(|_| ()).map_err(|error| table_error(error, name));
         };
         // Additions first: they may fail on duplicates, and then nothing has changed. What has been done in part is not left so by a kill.
@@ -140,28 +155,34 @@ impl Definer<'_> {
             let kill = if adds { &finish } else { &self.shared.kill };
             engine.drop_indexes(name, dropped, kill).map_err(|error| table_error(error, name))?;
         }
-        self.adjust_metadata(new)
+        self.adjust_metadata(new, draft.followers.clone())
     }
 
     /// Names, comments and the like that came along with an index change.
-    fn adjust_metadata(&mut self, wanted: &TableDefinition) -> SqlResult<()> {
+    fn adjust_metadata(
+        &mut self,
+        wanted: &TableDefinition,
+        followers: Vec<TableDefinition>,
+    ) -> SqlResult<()> {
         let engine = self.instance.engine().clone();
         let name = &wanted.name;
         let Some(now) = engine.dictionary().table(&name.schema, &name.table) else { return Ok(()) };
         let mut definition = now.definition().clone();
         definition.columns.clone_from(&wanted.columns);
         definition.checks.clone_from(&wanted.checks);
+        definition.foreign_keys.clone_from(&wanted.foreign_keys);
         definition.options.clone_from(&wanted.options);
         definition.collation = wanted.collation;
         for index in &mut definition.indexes {
             if let Some(other) = wanted.indexes.iter().find(|other| other.name == index.name) {
                 index.comment.clone_from(&other.comment);
                 index.invisible = other.invisible;
+                index.generated = other.generated;
             }
         }
-        if definition != *now.definition() {
+        if definition != *now.definition() || !followers.is_empty() {
             engine
-                .alter_metadata(name, definition, &KillFlag::default())
+                .alter_metadata(name, definition, followers, &KillFlag::default())
                 .map_err(|error| table_error(error, name))?;
         }
         Ok(())

@@ -4,16 +4,21 @@ use super::alter_checks::check_names_of;
 use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::computed_column::check_computed;
+use super::foreign_key::{add_foreign_keys, keys_of_elements};
 use super::index::{build_index, sort_indexes};
+use super::referred_table::{judge_parents, judge_waiting, locks_on_parents, require_references};
+use super::tables_that_refer::{
+    judge_renamed, locks_on_waiting, locks_to_rename, need_no_referring, need_unreferenced,
+};
 use super::{limits, table_error};
 use crate::definer::Definer;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use dictionary::{
-    CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, IndexDefinition, IndexKind, IndexPart,
-    TableDefinition, TableName, TableOptions,
+    ColumnDefault, ColumnDefinition, GENERATED_CHECK, IndexDefinition, IndexKind, IndexPart, TableDefinition,
+    TableName, TableOptions,
 };
-use engine::{KillFlag, Table};
+use engine::{EngineError, KillFlag, Table};
 use errors::{SqlResult, sql_error};
 use instance::{lock_limit, lock_owner};
 use parser::ast::*;
@@ -51,6 +56,7 @@ impl Definer<'_> {
         let name = self.table_name(&create.name)?;
         check_table_name(&name.table)?;
         self.require_create(create, &name)?;
+        require_references(self, &declared_parents(create, &name))?;
         self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Shared)?;
         Ok(name)
     }
@@ -91,6 +97,7 @@ impl Definer<'_> {
         if self.is_there_already(&name, create)? {
             return Ok(Creation::Done);
         }
+        self.lock_relatives(&name, create)?;
         if let Some(like) = &create.like {
             return self.create_like(name, like).map(|()| Creation::Done);
         }
@@ -103,8 +110,32 @@ impl Definer<'_> {
             return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
         }
         self.add_expressions(&mut definition, &create.elements)?;
+        self.add_references(&mut definition, &create.elements)?;
         check_definition(&definition)?;
         Ok(Creation::ToMake(Box::new(definition)))
+    }
+
+    /// Tables that the new one refers to are used in another way from now on; those that wait for it stay what they are.
+    fn lock_relatives(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<()> {
+        let mut wanted = locks_on_parents(name, &declared_parents(create, name), LockMode::Exclusive);
+        for (key, mode) in locks_on_waiting(self.instance.engine().dictionary(), name) {
+            if wanted.iter().all(|(known, _)| *known != key) {
+                wanted.push((key, mode));
+            }
+        }
+        self.lock_for_statement(wanted)
+    }
+
+    /// Foreign keys: behind all columns, indexes and CHECK constraints.
+    fn add_references(
+        &mut self,
+        definition: &mut TableDefinition,
+        elements: &[TableElement],
+    ) -> SqlResult<()> {
+        add_foreign_keys(self, definition, &keys_of_elements(elements), 0, None)?;
+        sort_indexes(definition);
+        judge_parents(self, definition, &definition.foreign_keys)?;
+        judge_waiting(self, definition)
     }
 
     /// CREATE, and what the rows or the definition of another table take.
@@ -151,8 +182,15 @@ impl Definer<'_> {
     /// The caller has locked the name.
     pub fn make_table(&mut self, definition: TableDefinition) -> SqlResult<()> {
         let name = definition.name.clone();
-        let made = self.instance.engine().create_table(definition, &self.shared.kill);
+        let made = self
+            .number_keys(definition)
+            .and_then(|definition| self.instance.engine().create_table(definition, &self.shared.kill));
         made.map(|_| ()).map_err(|error| table_error(error, &name))
+    }
+
+    fn number_keys(&self, mut definition: TableDefinition) -> Result<TableDefinition, EngineError> {
+        self.instance.engine().number_foreign_keys(&mut definition, &self.shared.kill)?;
+        Ok(definition)
     }
 
     /// LIKE: columns, indexes and options of another table; its counter starts at 1.
@@ -165,12 +203,14 @@ impl Definer<'_> {
         definition.id = TableId(0);
         definition.name = name;
         definition.options.auto_increment = None;
+        definition.foreign_keys.clear();
         definition.indexes.iter_mut().for_each(|index| index.id = IndexId(0));
         for (at, check) in definition.checks.iter_mut().enumerate() {
             check.name = format!("{}{GENERATED_CHECK}{}", definition.name.table, at + 1);
         }
         definition.sort_checks();
         check_names_of(engine.dictionary(), &definition, &definition)?;
+        judge_waiting(self, &definition)?;
         for column in &definition.columns {
             self.warn_copied_type(&column.column_type);
         }
@@ -194,6 +234,7 @@ impl Definer<'_> {
             indexes: Vec::new(),
             collation,
             checks: Vec::new(),
+            foreign_keys: Vec::new(),
             options: TableOptions::default(),
         };
         self.apply_table_options(&mut definition, &create.options)?;
@@ -241,8 +282,7 @@ impl Definer<'_> {
         for element in elements {
             match element {
                 TableElement::Index(index) => keys.push(index.clone()),
-                TableElement::ForeignKey(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "foreign keys")),
-                TableElement::Check(_) | TableElement::Column(_) => {}
+                TableElement::Check(_) | TableElement::Column(_) | TableElement::ForeignKey(_) => {}
             }
         }
         for key in &keys {
@@ -321,6 +361,7 @@ impl Definer<'_> {
         if !unknown.is_empty() && !drop.if_exists {
             return Err(sql_error!(ER_BAD_TABLE_ERROR, unknown.join(",")));
         }
+        need_unreferenced(self, &present)?;
         if !present.is_empty() {
             engine.drop_tables(&present, &self.shared.kill).map_err(|error| error.into_sql(""))?;
         }
@@ -368,9 +409,9 @@ impl Definer<'_> {
 
     /// Renames tables whose old and new names are locked: all renames in one step, from left to right.
     pub fn rename_locked(&mut self, renames: &[(TableName, TableName)], kill: &KillFlag) -> SqlResult<()> {
-        for (from, to) in renames {
-            self.check_renamed(from, to)?;
-        }
+        let relatives = locks_to_rename(self.instance.engine().dictionary(), renames);
+        self.lock_more_for_statement(relatives)?;
+        judge_renamed(self, renames)?;
         let renamed = self.instance.engine().rename_tables(renames, kill);
         renamed.map_err(|error| match error {
             engine::EngineError::TableExists(name) => {
@@ -388,21 +429,9 @@ impl Definer<'_> {
         })
     }
 
-    /// Error 1059 for names of CHECK constraints that follow the table's.
-    fn check_renamed(&self, from: &TableName, to: &TableName) -> SqlResult<()> {
-        let Some(table) = self.instance.engine().dictionary().table(&from.schema, &from.table) else {
-            return Ok(());
-        };
-        let renamed = table.definition().renamed(to.clone());
-        let is_long = |check: &&CheckDefinition| check.name.chars().count() > limits::NAME_CHARACTERS_MAX;
-        match renamed.checks.iter().find(is_long) {
-            Some(check) => Err(sql_error!(ER_TOO_LONG_IDENT, check.name)),
-            None => Ok(()),
-        }
-    }
-
     /// TRUNCATE TABLE of a locked table.
     pub fn truncate_locked(&mut self, name: &TableName) -> SqlResult<()> {
+        need_no_referring(self, name)?;
         let truncated = self.instance.engine().truncate_table(name, &self.shared.kill);
         truncated.map(|_| ()).map_err(|error| table_error(error, name))
     }
@@ -450,6 +479,7 @@ impl Definer<'_> {
         self.add_key_elements(&mut definition, drafts, &create.elements)?;
         forget_key_defaults(&mut definition, &computed);
         self.add_expressions(&mut definition, &create.elements)?;
+        self.add_references(&mut definition, &create.elements)?;
         check_definition(&definition)?;
         let name = definition.name.clone();
         let insert = Statement::Insert(Box::new(Insert {
@@ -470,7 +500,9 @@ impl Definer<'_> {
     /// A table that nobody sees before it is filled.
     pub fn make_hidden(&mut self, definition: TableDefinition) -> SqlResult<Arc<Table>> {
         let name = definition.name.clone();
-        let made = self.instance.engine().create_hidden_table(definition, &self.shared.kill);
+        let made = self
+            .number_keys(definition)
+            .and_then(|definition| self.instance.engine().create_hidden_table(definition, &self.shared.kill));
         made.map_err(|error| table_error(error, &name))
     }
 
@@ -566,6 +598,11 @@ fn forget_key_defaults(definition: &mut TableDefinition, computed: &[String]) {
             }
         }
     }
+}
+
+/// The tables that the foreign keys of a new one refer to.
+fn declared_parents(create: &CreateTable, name: &TableName) -> Vec<TableName> {
+    keys_of_elements(&create.elements).iter().map(|key| key.parent(&name.schema)).collect()
 }
 
 /// Puts a column behind the others: CREATE .. SELECT keeps the query's columns in its order, last.

@@ -7,6 +7,7 @@ mod reader;
 mod tests;
 mod writer;
 
+use crate::foreign_key::{ForeignKeyDefinition, MatchOption, ReferenceAction};
 use crate::table::{
     CheckDefinition, ColumnDefault, ColumnDefinition, GeneratedColumn, IndexDefinition, IndexKind, IndexPart,
     RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
@@ -20,9 +21,11 @@ use writer::Writer;
 /// Version of a schema's form.
 const SCHEMA_VERSION: u8 = 1;
 /// Version of the form of a table that is written. Every version that was ever released is read.
-const TABLE_VERSION: u8 = 2;
+const TABLE_VERSION: u8 = 3;
 /// The version that brought CHECK constraints.
 const WITH_CHECKS: u8 = 2;
+/// The version that brought foreign keys.
+const WITH_FOREIGN_KEYS: u8 = 3;
 
 /// The bytes are not a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +68,7 @@ pub fn encode_table(table: &TableDefinition) -> Vec<u8> {
     out.list(&table.indexes, write_index);
     write_options(&mut out, &table.options);
     out.list(&table.checks, write_check);
+    out.list(&table.foreign_keys, write_foreign_key);
     out.finish()
 }
 
@@ -79,10 +83,15 @@ pub fn decode_table(bytes: &[u8]) -> Result<TableDefinition> {
         indexes: from.list(read_index)?,
         options: read_options(&mut from)?,
         checks: if version >= WITH_CHECKS { from.list(read_check)? } else { Vec::new() },
+        foreign_keys: if version >= WITH_FOREIGN_KEYS { from.list(read_foreign_key)? } else { Vec::new() },
     };
     from.finish()?;
-    let parts = table.indexes.iter().flat_map(|index| &index.parts);
-    if parts.into_iter().any(|part| part.column >= table.columns.len()) {
+    let parts = table.indexes.iter().flat_map(|index| &index.parts).map(|part| part.column);
+    let referring = table.foreign_keys.iter().flat_map(|key| key.columns.iter().copied());
+    let is_whole = |key: &ForeignKeyDefinition| key.columns.len() == key.parent_columns.len();
+    if parts.chain(referring).any(|column| column >= table.columns.len())
+        || !table.foreign_keys.iter().all(is_whole)
+    {
         return Err(CorruptDefinition);
     }
     Ok(table)
@@ -96,6 +105,59 @@ fn write_check(out: &mut Writer, check: &CheckDefinition) {
 
 fn read_check(from: &mut Reader<'_>) -> Result<CheckDefinition> {
     Ok(CheckDefinition { name: from.string()?, text: from.string()?, enforced: from.u8()? != 0 })
+}
+
+fn write_foreign_key(out: &mut Writer, key: &ForeignKeyDefinition) {
+    out.string(&key.name);
+    out.list(&key.columns, |out, column| out.u32(*column as u32));
+    out.string(&key.parent.schema);
+    out.string(&key.parent.table);
+    out.list(&key.parent_columns, |out, column| out.string(column));
+    out.u8(action_code(key.on_delete));
+    out.u8(action_code(key.on_update));
+    out.u8(match key.match_option {
+        MatchOption::None => 0,
+        MatchOption::Full => 1,
+        MatchOption::Partial => 2,
+        MatchOption::Simple => 3,
+    });
+    out.u64(key.ordinal);
+}
+
+fn read_foreign_key(from: &mut Reader<'_>) -> Result<ForeignKeyDefinition> {
+    Ok(ForeignKeyDefinition {
+        name: from.string()?,
+        columns: from.list(|from| from.u32().map(|column| column as usize))?,
+        parent: TableName { schema: from.string()?, table: from.string()? },
+        parent_columns: from.list(Reader::string)?,
+        on_delete: read_action(from)?,
+        on_update: read_action(from)?,
+        match_option: match from.u8()? {
+            0 => MatchOption::None,
+            1 => MatchOption::Full,
+            2 => MatchOption::Partial,
+            3 => MatchOption::Simple,
+            _ => return Err(CorruptDefinition),
+        },
+        ordinal: from.u64()?,
+    })
+}
+
+/// Actions by their stored code.
+const ACTIONS: [ReferenceAction; 5] = [
+    ReferenceAction::NoAction,
+    ReferenceAction::Restrict,
+    ReferenceAction::Cascade,
+    ReferenceAction::SetNull,
+    ReferenceAction::SetDefault,
+];
+
+fn action_code(action: ReferenceAction) -> u8 {
+    ACTIONS.iter().position(|known| *known == action).expect("ACTIONS lists every action") as u8
+}
+
+fn read_action(from: &mut Reader<'_>) -> Result<ReferenceAction> {
+    ACTIONS.get(usize::from(from.u8()?)).copied().ok_or(CorruptDefinition)
 }
 
 fn write_options(out: &mut Writer, options: &TableOptions) {
@@ -249,11 +311,11 @@ fn write_index(out: &mut Writer, index: &IndexDefinition) {
         out.u8(u8::from(part.descending));
     });
     out.string(&index.comment);
-    out.u8(u8::from(index.invisible));
+    out.u8(u8::from(index.invisible) | u8::from(index.generated) << 1);
 }
 
 fn read_index(from: &mut Reader<'_>) -> Result<IndexDefinition> {
-    Ok(IndexDefinition {
+    let mut index = IndexDefinition {
         id: IndexId(from.u64()?),
         name: from.string()?,
         kind: match from.u8()? {
@@ -270,8 +332,12 @@ fn read_index(from: &mut Reader<'_>) -> Result<IndexDefinition> {
             })
         })?,
         comment: from.string()?,
-        invisible: from.u8()? != 0,
-    })
+        invisible: false,
+        generated: false,
+    };
+    let flags = from.u8()?;
+    (index.invisible, index.generated) = (flags & 1 != 0, flags & 2 != 0);
+    Ok(index)
 }
 
 /// Kinds by their stored code. Codes never change; new kinds are added at the end.

@@ -4,12 +4,16 @@
 
 mod auto_increment;
 pub mod codec;
+mod constraint_names;
+mod foreign_key;
 pub mod table;
 
 pub use auto_increment::{
     AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind, counted,
 };
 pub use codec::{CorruptDefinition, decode_schema, decode_table, encode_schema, encode_table};
+pub use constraint_names::{ConstraintNames, Reference, ReferringKeys, TakenName, first_taken_name};
+pub use foreign_key::{ForeignKeyDefinition, GENERATED_FOREIGN_KEY, MatchOption, ReferenceAction};
 pub use table::{
     CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, GeneratedColumn, IndexDefinition,
     IndexKind, IndexPart, RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,

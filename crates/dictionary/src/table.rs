@@ -1,6 +1,7 @@
 //! The definition of a table as CREATE TABLE gives it and SHOW CREATE TABLE prints it.
 //! Main type: [`TableDefinition`]. Immutable once published; an ALTER makes a new one.
 
+use crate::foreign_key::{ForeignKeyDefinition, GENERATED_FOREIGN_KEY};
 use charset::CollationId;
 use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, Value};
@@ -37,6 +38,8 @@ pub struct TableDefinition {
     pub indexes: Vec<IndexDefinition>,
     /// CHECK constraints in the order of their names: so they are asked, and printed.
     pub checks: Vec<CheckDefinition>,
+    /// Foreign keys in the order of their names: so parents are looked for, and printed.
+    pub foreign_keys: Vec<ForeignKeyDefinition>,
     /// Default collation of columns that name none.
     pub collation: CollationId,
     /// Table options that are printed back.
@@ -147,6 +150,8 @@ pub struct IndexDefinition {
     pub comment: String,
     /// INVISIBLE: kept up to date but not used by the optimizer.
     pub invisible: bool,
+    /// It was made for a foreign key: it gives way to another that serves the key as well.
+    pub generated: bool,
 }
 
 /// One part of an index key.
@@ -187,24 +192,56 @@ impl TableDefinition {
         self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
     }
 
+    /// Whether rows and keys of two definitions have the same bytes.
+    pub fn has_same_storage(&self, other: &TableDefinition) -> bool {
+        let columns = self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(|(a, b)| {
+                values::row::Form::of(&a.column_type) == values::row::Form::of(&b.column_type)
+                    && a.column_type.collation == b.column_type.collation
+                    && a.nullable == b.nullable
+            });
+        let indexes = self.indexes.len() == other.indexes.len()
+            && self.indexes.iter().zip(&other.indexes).all(|(a, b)| a.kind == b.kind && a.parts == b.parts);
+        columns && indexes
+    }
+
+    /// Whether two definitions have columns of the same names in the same order.
+    pub fn has_same_column_names(&self, other: &TableDefinition) -> bool {
+        self.columns.iter().map(|column| &column.name).eq(other.columns.iter().map(|column| &column.name))
+    }
+
     /// Position of the column of that name, without regard to case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// The same under another name: names of CHECK constraints that were made of its name follow.
+    /// The same under another name: names of constraints that were made of its name follow.
     pub fn renamed(&self, name: TableName) -> TableDefinition {
         let mut renamed = TableDefinition { name, ..self.clone() };
-        let beginning = format!("{}{GENERATED_CHECK}", self.name.table);
-        for check in &mut renamed.checks {
-            if let Some(number) = check.name.strip_prefix(&beginning)
+        let (old, new) = (&self.name.table, renamed.name.table.clone());
+        let follow = |constraint: &mut String, generated: &str| {
+            if let Some(number) = constraint.strip_prefix(&format!("{old}{generated}"))
                 && number.bytes().all(|digit| digit.is_ascii_digit())
             {
-                check.name = format!("{}{GENERATED_CHECK}{number}", renamed.name.table);
+                *constraint = format!("{new}{generated}{number}");
             }
-        }
+        };
+        renamed.checks.iter_mut().for_each(|check| follow(&mut check.name, GENERATED_CHECK));
+        renamed.foreign_keys.iter_mut().for_each(|key| follow(&mut key.name, GENERATED_FOREIGN_KEY));
         renamed.sort_checks();
+        renamed.sort_foreign_keys();
         renamed
+    }
+
+    /// The foreign key of that name, without regard to case.
+    pub fn foreign_key_position(&self, name: &str) -> Option<usize> {
+        let folded = name.to_lowercase();
+        self.foreign_keys.iter().position(|key| key.folded_name() == folded)
+    }
+
+    /// Puts foreign keys in the order in which parents are looked for.
+    pub fn sort_foreign_keys(&mut self) {
+        self.foreign_keys.sort_by_cached_key(ForeignKeyDefinition::folded_name);
     }
 
     /// The CHECK constraint of that name, without regard to case.

@@ -103,6 +103,7 @@ mod tests {
             columns: Vec::new(),
             indexes: Vec::new(),
             checks: Vec::new(),
+            foreign_keys: Vec::new(),
             collation: charset::CollationId::BINARY,
             options: TableOptions::default(),
         };

@@ -21,7 +21,7 @@
 use crate::{DamageMark, StoredStatistics, TableRecord};
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
-use dictionary::{CheckDefinition, SchemaDefinition, TableName};
+use dictionary::{ConstraintNames, SchemaDefinition, TableName};
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use std::ops::Bound;
@@ -65,8 +65,8 @@ pub struct LoadedTable {
     pub record: Vec<u8>,
     /// The AUTO_INCREMENT value that comes next.
     pub next_auto_increment: u64,
-    /// What tells the names of its CHECK constraints from others.
-    pub check_names: Box<[String]>,
+    /// What other tables have to do with its constraints.
+    pub constraints: ConstraintNames,
     /// What is known of its keys.
     pub statistics: Option<StoredStatistics>,
     /// Keys of its indexes may have been cut.
@@ -377,7 +377,7 @@ impl LoadedTable {
         Some(LoadedTable {
             id: record.definition.id,
             next_auto_increment: record.definition.options.auto_increment.unwrap_or(1).max(1),
-            check_names: record.definition.checks.iter().map(CheckDefinition::folded_name).collect(),
+            constraints: ConstraintNames::of(&record.definition),
             name: record.definition.name,
             space: record.space,
             store_id: record.store_id,

@@ -42,6 +42,7 @@ fn index(name: &str, kind: IndexKind, column: usize) -> IndexDefinition {
         parts,
         comment: String::new(),
         invisible: false,
+        generated: false,
     }
 }
 
@@ -63,6 +64,7 @@ fn definition(table: &str, secondary: bool) -> TableDefinition {
         indexes,
         collation: CollationId::BINARY,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

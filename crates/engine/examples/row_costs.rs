@@ -150,6 +150,7 @@ fn definition() -> TableDefinition {
         parts: vec![IndexPart { column, prefix_length: None, descending: false }],
         comment: String::new(),
         invisible: false,
+        generated: false,
     };
     TableDefinition {
         id: TableId(0),
@@ -167,6 +168,7 @@ fn definition() -> TableDefinition {
         ],
         collation: CollationId::BINARY,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -311,7 +311,7 @@ fn analyze_counts_the_values_of_columns_without_an_index() {
     drop(engine);
     let engine = open(&disk.restart_with_durable_state());
     assert_eq!(values(&engine), [3000, 3000, 7]);
-    engine.alter_metadata(&name("t"), renamed, &kill).unwrap();
+    engine.alter_metadata(&name("t"), renamed, Vec::new(), &kill).unwrap();
     assert!(values(&engine).is_empty(), "its columns are others");
 }
 
@@ -361,8 +361,8 @@ fn a_counter_that_alter_table_set_outlives_other_changes() {
         let disk = SimulatedDisk::new(1);
         let engine = open(&disk);
         create(&engine, "t");
-        engine.alter_metadata(&name("t"), changed(Some(1000), ""), &kill).unwrap();
-        engine.alter_metadata(&name("t"), changed(None, "b"), &kill).unwrap();
+        engine.alter_metadata(&name("t"), changed(Some(1000), ""), Vec::new(), &kill).unwrap();
+        engine.alter_metadata(&name("t"), changed(None, "b"), Vec::new(), &kill).unwrap();
         if is_clean {
             engine.shutdown().unwrap();
         }
@@ -417,7 +417,14 @@ fn other_definitions_change_while_rows_are_copied() {
         engine.drop_tables(&[name("other")], &kill)
     };
     let (copied, rows) = engine
-        .rebuild_table(&name("t"), definition("t"), &kill, &AutoIncrement::starting_at(1), &mut convert)
+        .rebuild_table(
+            &name("t"),
+            definition("t"),
+            Vec::new(),
+            &kill,
+            &AutoIncrement::starting_at(1),
+            &mut convert,
+        )
         .unwrap();
     assert_eq!((rows, all(&begin(&engine), &copied).len()), (1, 1));
     // Metadata locks prevent this; were it not so, the rows of the new table must not be lost.
@@ -425,6 +432,7 @@ fn other_definitions_change_while_rows_are_copied() {
     let outcome = engine.rebuild_table(
         &name("t"),
         definition("t"),
+        Vec::new(),
         &kill,
         &AutoIncrement::starting_at(1),
         &mut convert,

@@ -212,6 +212,7 @@ fn the_counter_of_an_altered_table_is_above_its_rows() {
         let copied = engine.rebuild_table(
             &name("t"),
             definition("t"),
+            Vec::new(),
             &KillFlag::default(),
             &counter,
             &mut |row, out| {
@@ -222,7 +223,7 @@ fn the_counter_of_an_altered_table_is_above_its_rows() {
         )?;
         let mut named = definition("t");
         named.options.auto_increment = Some(1000);
-        engine.alter_metadata(&name("t"), named, &KillFlag::default())?;
+        engine.alter_metadata(&name("t"), named, Vec::new(), &KillFlag::default())?;
         Ok::<_, EngineError>(copied)
     };
     let total = {

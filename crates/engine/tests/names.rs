@@ -68,13 +68,15 @@ fn what_no_file_can_be_called_is_refused_before_anything_is_done() {
     assert!(refused(engine.rename_tables(&both, &kill()).err()));
     let renamed =
         dictionary::TableDefinition { name: name(&long), ..table(&engine, "t").definition().clone() };
-    assert!(refused(engine.alter_metadata(&name("t"), renamed.clone(), &kill()).err()));
+    assert!(refused(engine.alter_metadata(&name("t"), renamed.clone(), Vec::new(), &kill()).err()));
     let mut convert = |row: &[u8], out: &mut Vec<u8>| {
         out.extend_from_slice(row);
         Ok::<(), EngineError>(())
     };
     let counter = AutoIncrement::starting_at(1);
-    assert!(refused(engine.rebuild_table(&name("t"), renamed, &kill(), &counter, &mut convert).err()));
+    assert!(refused(
+        engine.rebuild_table(&name("t"), renamed, Vec::new(), &kill(), &counter, &mut convert).err()
+    ));
     assert_eq!(engine.create_table(definition(&long), &kill()).err(), Some(EngineError::NameTooLong));
     let hidden = engine.create_hidden_table(definition(&long), &kill());
     assert_eq!(hidden.err(), Some(EngineError::NameTooLong));

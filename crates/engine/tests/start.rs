@@ -265,6 +265,7 @@ fn a_kill_ends_the_building_of_an_index_and_a_copy() {
     let copied = engine.rebuild_table(
         &name("t"),
         definition("t"),
+        Vec::new(),
         &kill,
         &AutoIncrement::starting_at(1),
         &mut |row: &[u8], out: &mut Vec<u8>| {
@@ -290,7 +291,7 @@ fn long_definitions_outlive_restarts() {
     long.options.comment = "c".repeat(2000);
     long.columns.iter_mut().for_each(|column| column.comment = column.name.repeat(5000));
     let mut short = long.clone();
-    engine.alter_metadata(&name("t"), long.clone(), &KillFlag::default()).unwrap();
+    engine.alter_metadata(&name("t"), long.clone(), Vec::new(), &KillFlag::default()).unwrap();
     engine.analyze(&table(&engine, "t")).unwrap();
     let (disk, engine) = reopened(disk, engine);
     let comments = |engine: &Engine| -> Vec<usize> {
@@ -298,10 +299,10 @@ fn long_definitions_outlive_restarts() {
     };
     assert_eq!(comments(&engine), [10_000, 5000, 5000]);
     short.columns.iter_mut().for_each(|column| column.comment = "short".to_owned());
-    engine.alter_metadata(&name("t"), short, &KillFlag::default()).unwrap();
+    engine.alter_metadata(&name("t"), short, Vec::new(), &KillFlag::default()).unwrap();
     let (disk, engine) = reopened(disk, engine);
     assert_eq!(comments(&engine), [5, 5, 5]);
-    engine.alter_metadata(&name("t"), long, &KillFlag::default()).unwrap();
+    engine.alter_metadata(&name("t"), long, Vec::new(), &KillFlag::default()).unwrap();
     engine.drop_tables(&[name("t")], &KillFlag::default()).unwrap();
     let (_, engine) = reopened(disk, engine);
     assert!(engine.dictionary().table("test", "t").is_none());

@@ -58,6 +58,8 @@ pub enum EngineError {
     TableExists(String),
     /// A CHECK constraint of that name is there already.
     CheckExists(String),
+    /// A foreign key of that name is there already.
+    ForeignKeyExists(String),
     /// No such table; schema and table name.
     NoSuchTable(String, String),
     /// A schema of that name exists.
@@ -143,6 +145,7 @@ impl EngineError {
             EngineError::ReadOnlyMode => sql_error!(ER_READ_ONLY_MODE),
             EngineError::TableExists(name) => sql_error!(ER_TABLE_EXISTS_ERROR, name),
             EngineError::CheckExists(name) => sql_error!(ER_CHECK_CONSTRAINT_DUP_NAME, name),
+            EngineError::ForeignKeyExists(name) => sql_error!(ER_FK_DUP_NAME, name),
             EngineError::NoSuchTable(schema, table) => sql_error!(ER_NO_SUCH_TABLE, schema, table),
             EngineError::SchemaExists(name) => sql_error!(ER_DB_CREATE_EXISTS, name),
             EngineError::NoSuchSchema(name) => sql_error!(ER_BAD_DB_ERROR, name),

@@ -125,6 +125,8 @@ pub struct ExecutionSettings {
     pub kept_bytes_max: u64,
     /// join_buffer_size: the same for the kept side of a hash join.
     pub join_bytes_max: u64,
+    /// foreign_key_checks = 0: nobody asks for parents, and rows that refer to changed ones stay as they are.
+    pub foreign_key_checks: bool,
     /// unique_checks = 0 promises that a bulk load has no duplicates.
     pub unique_checks: bool,
     /// Use of the fast plans. Off: every statement takes the generic path (differential tests).
@@ -147,6 +149,7 @@ impl Default for ExecutionSettings {
             sort_bytes_max: OPERATOR_BYTES_MAX,
             kept_bytes_max: OPERATOR_BYTES_MAX,
             join_bytes_max: OPERATOR_BYTES_MAX,
+            foreign_key_checks: true,
             unique_checks: true,
             fast_plans: true,
             rules: Rules::ALL,

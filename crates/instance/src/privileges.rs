@@ -106,6 +106,10 @@ impl PrivilegeCheck for GrantCheck<'_> {
         })
     }
 
+    fn sees_table(&self, schema: &str, table: &str) -> bool {
+        is_always_readable(schema, table) || self.grants.table(schema, table) != Privileges::NONE
+    }
+
     fn reads_whole(&self, schema: &str, table: &str) -> bool {
         is_always_readable(schema, table) || self.grants.table(schema, table).contains(Privileges::SELECT)
     }

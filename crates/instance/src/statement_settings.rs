@@ -96,6 +96,7 @@ impl StatementSettings {
                 safe_updates: is_on(id::SQL_SAFE_UPDATES),
                 select_limit: number(id::SQL_SELECT_LIMIT),
                 recursion_depth_max: number(id::CTE_MAX_RECURSION_DEPTH),
+                foreign_key_checks: is_on(id::FOREIGN_KEY_CHECKS),
                 unique_checks: is_on(id::UNIQUE_CHECKS),
                 sort_bytes_max: share(variables, id::SORT_BUFFER_SIZE).unwrap_or(defaults.sort_bytes_max),
                 kept_bytes_max: share(variables, id::TMP_TABLE_SIZE).unwrap_or(defaults.kept_bytes_max),

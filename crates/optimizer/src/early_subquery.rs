@@ -138,6 +138,7 @@ fn plan_of_subqueries(survey: &mut Survey<'_>) -> Plan {
         asked_first: Vec::new(),
         privileges: PrivilegesNeeded::new(Vec::new()),
         tables: Vec::new(),
+        cascades: Vec::new(),
         volatile: true,
         row_by_row: survey.optimizer.assigns || survey.calls_routines,
         calls_routines: survey.calls_routines,

@@ -160,6 +160,9 @@ pub trait PrivilegeCheck {
     /// Error 1045 (LOAD DATA) or 1227 without the FILE privilege.
     fn check_file(&self, access: FileAccess) -> SqlResult<()>;
 
+    /// Whether the user may do anything with the table, so that messages may tell of it.
+    fn sees_table(&self, schema: &str, table: &str) -> bool;
+
     /// Whether the user may read the whole table, so that it is no secret which columns it has.
     fn reads_whole(&self, schema: &str, table: &str) -> bool;
 }
@@ -175,6 +178,10 @@ impl PrivilegeCheck for AllPrivileges {
 
     fn check_file(&self, _access: FileAccess) -> SqlResult<()> {
         Ok(())
+    }
+
+    fn sees_table(&self, _schema: &str, _table: &str) -> bool {
+        true
     }
 
     fn reads_whole(&self, _schema: &str, _table: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use crate::Plan;
 use crate::physical::{Node, QueryPlan};
+use crate::references::{ParentKey, References};
 use engine::Table;
 use expression::Expression;
 use std::ops::Range;
@@ -87,11 +88,21 @@ impl Steps {
     pub const CHECKS: Steps = Steps(16);
     /// Columns are computed from others.
     pub const GENERATED: Steps = Steps(32);
+    /// It must have parents.
+    pub const PARENTS: Steps = Steps(64);
+    /// Rows may refer to it.
+    pub const CHILDREN: Steps = Steps(128);
 
     /// Whether rows take that step.
     #[inline]
     pub fn has(self, step: Steps) -> bool {
         self.0 & step.0 != 0
+    }
+
+    /// Whether foreign keys have to do with it.
+    #[inline]
+    pub fn has_references(self) -> bool {
+        self.0 & (Steps::PARENTS.0 | Steps::CHILDREN.0) != 0
     }
 
     fn with(self, step: Steps, on: bool) -> Steps {
@@ -128,6 +139,8 @@ pub struct RowPlan {
     pub generated: Vec<GeneratedValue>,
     /// The enforced CHECK constraints.
     pub checks: Vec<RowCheck>,
+    /// All foreign keys.
+    pub parents: Vec<ParentKey>,
 }
 
 /// Expressions of a table over its own rows, as far as a statement's changes concern them.
@@ -167,6 +180,8 @@ pub struct Target {
     pub auto_increment: Option<usize>,
     /// What the rows' own columns decide.
     pub own: OwnExpressions,
+    /// What rows of other tables decide.
+    pub references: References,
     /// What its rows pass.
     pub steps: Steps,
 }
@@ -190,7 +205,17 @@ impl Target {
             .with(Steps::COUNTER, assignments.iter().any(|one| Some(one.column) == auto_increment))
             .with(Steps::CHECKS, !own.checks.is_empty())
             .with(Steps::GENERATED, !own.generated.is_empty());
-        Target { table, defaults, on_update, kept, auto_increment, own, steps }
+        let references = References::default();
+        Target { table, defaults, on_update, kept, auto_increment, own, references, steps }
+    }
+
+    /// The same with foreign keys.
+    pub fn with_references(self, references: References) -> Target {
+        let steps = self
+            .steps
+            .with(Steps::PARENTS, !references.parents.is_empty())
+            .with(Steps::CHILDREN, !references.children.is_empty());
+        Target { references, steps, ..self }
     }
 
     /// Whether an expression of the table looks at a column: its value must be in memory.
@@ -199,6 +224,13 @@ impl Target {
             |default: &DefaultValue| matches!(default, DefaultValue::Expression(one) if one.reads(column));
         self.own.read(column)
             || self.steps.has(Steps::COMPUTED_DEFAULTS) && self.defaults.iter().any(by_default)
+    }
+
+    /// Whether the AUTO_INCREMENT column refers to another table.
+    pub fn refers_by_id(&self) -> bool {
+        let keys = &self.table.definition().foreign_keys;
+        let mut parents = self.references.parents.iter();
+        self.auto_increment.is_some_and(|id| parents.any(|parent| keys[parent.key].columns.contains(&id)))
     }
 
     /// The slots of its rows in what expressions read.

@@ -14,6 +14,7 @@ pub mod physical;
 pub mod physical_walk;
 mod privileges_needed;
 pub mod range;
+mod references;
 mod repeatable;
 mod rules;
 
@@ -32,6 +33,7 @@ pub use checked_parameter::{CheckedParameter, check_converted, check_parameters,
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::PrivilegesNeeded;
+pub use references::{ChildKey, ParentKey, References, ReferredIndex};
 pub use repeatable::{is_repeatable, reads_alike, varying_access};
 pub use rules::{Rule, Rules};
 
@@ -57,6 +59,8 @@ pub struct Plan {
     pub privileges: PrivilegesNeeded,
     /// Base tables that it reads or changes.
     pub tables: Vec<Arc<Table>>,
+    /// Tables that change because foreign keys refer to changed ones, by number.
+    pub cascades: Vec<Target>,
     /// It depends on variables' types or views: plan again for each execution.
     pub volatile: bool,
     /// It assigns user variables: each row goes all the way before the next one is read, so that it finds what was

@@ -65,6 +65,10 @@ mod tests {
             Ok(())
         }
 
+        fn sees_table(&self, _schema: &str, _table: &str) -> bool {
+            true
+        }
+
         fn reads_whole(&self, _schema: &str, _table: &str) -> bool {
             self.allows
         }

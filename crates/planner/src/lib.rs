@@ -93,7 +93,9 @@ fn bind_checked(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> Sq
 pub fn plan_rows(definition: &TableDefinition, input: PlannerInput<'_>) -> SqlResult<RowPlan> {
     let mut binder = bind::Binder::new(input);
     let (defaults, generated, checks) = bind::row_plan_parts(&mut binder, definition)?;
-    Ok(RowPlan { plan: finished_plan(binder, PlanKind::Do(Vec::new())), defaults, generated, checks })
+    let parents = bind::row_parents(&binder, definition);
+    let plan = finished_plan(binder, PlanKind::Do(Vec::new()));
+    Ok(RowPlan { plan, defaults, generated, checks, parents })
 }
 
 /// Plans a query or data-changing statement for a user who has the privileges that it needs.
@@ -137,6 +139,7 @@ fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
         common_tables: binder.common_tables.uses,
         privileges: PrivilegesNeeded::new(binder.privileges.requests),
         tables: binder.tables,
+        cascades: binder.cascades,
         volatile: binder.nature.volatile,
         row_by_row: binder.nature.assigns || binder.nature.calls_routines,
         calls_routines: binder.nature.calls_routines,

@@ -1,6 +1,7 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
 use crate::collector::Collector;
+use crate::foreign_key_locks::missing_relatives;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
 use crate::planning::{ParameterTyping, prepare};
@@ -94,6 +95,58 @@ impl Session {
             }
         }
         let traits = StatementTraits::of(statement);
+        self.refuse_before_locking(statement, traits)?;
+        let mut locks = self.locks_needed(statement);
+        self.refuse_read_only_change(statement, &locks)?;
+        let (mut seen, fingerprint) = (Vec::new(), self.settings().fingerprint);
+        let mut run = |session: &mut Session, locks: &TableLocks, reads_lock: bool| {
+            let reads_lock = reads_lock || session.locks_sources(traits.sources);
+            // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
+            let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
+            if kept.is_some() {
+                seen = session.instance.see(locks);
+            }
+            let mut only_planned = true;
+            let outcome = session.with_context(locks, reads_lock, parameters, |context| {
+                let prepared = prepare(statement, typing, context, true)?;
+                refused?;
+                only_planned = false;
+                let outcome = exec::execute_prepared(&prepared, context, channel);
+                if let Some(kept) = &mut kept {
+                    **kept = Some(Planned::new(prepared, fingerprint, traits));
+                }
+                outcome
+            });
+            session.transaction.only_planned = only_planned;
+            outcome
+        };
+        let outcome = loop {
+            let held = self.locks.mark();
+            let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
+                if !missing_relatives(&session.instance, statement, &locks.locks).is_empty() {
+                    session.transaction.only_planned = true;
+                    return Ok(None);
+                }
+                run(session, &locks, reads_lock).map(Some)
+            });
+            match outcome.transpose() {
+                Some(outcome) => break outcome,
+                // A foreign key has come before the names were locked.
+                None => {
+                    self.release_locks_since(held);
+                    locks = self.locks_needed(statement);
+                }
+            }
+        };
+        if let Some(Some(planned)) = kept {
+            locks.remember(seen);
+            planned.locks = locks;
+        }
+        self.answer(outcome?, channel)
+    }
+
+    /// What a statement that is planned anew may not do, whatever its tables are. Errors: 1290, 1399, 1792, 3948.
+    fn refuse_before_locking(&mut self, statement: &Statement, traits: StatementTraits) -> SqlResult<()> {
         if !self.transaction.xa.uses_tables() {
             crate::xa::refuse_tables(self, statement)?;
         }
@@ -107,35 +160,7 @@ impl Session {
         {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
-        let mut locks = self.locks_needed(statement);
-        self.refuse_read_only_change(statement, &locks)?;
-        let (mut seen, fingerprint) = (Vec::new(), self.settings().fingerprint);
-        let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
-            let reads_lock = reads_lock || session.locks_sources(traits.sources);
-            // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
-            let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
-            if kept.is_some() {
-                seen = session.instance.see(&locks);
-            }
-            let mut only_planned = true;
-            let outcome = session.with_context(&locks, reads_lock, parameters, |context| {
-                let prepared = prepare(statement, typing, context, true)?;
-                refused?;
-                only_planned = false;
-                let outcome = exec::execute_prepared(&prepared, context, channel);
-                if let Some(kept) = &mut kept {
-                    **kept = Some(Planned::new(prepared, fingerprint, traits));
-                }
-                outcome
-            });
-            session.transaction.only_planned = only_planned;
-            outcome
-        });
-        if let Some(Some(planned)) = kept {
-            locks.remember(seen);
-            planned.locks = locks;
-        }
-        self.answer(outcome?, channel)
+        Ok(())
     }
 
     /// Plans a statement for its values, of which a kept plan is far from what it expects, and runs it. The kept plan stays; if it reads

@@ -11,6 +11,7 @@ mod cursor;
 mod definitions;
 mod execute;
 mod explain;
+mod foreign_key_locks;
 mod hints;
 #[cfg(test)]
 mod lock_tests;

@@ -1,5 +1,6 @@
 //! Which metadata locks a statement needs, those of the programs that it calls among them. Main function: [`locks_needed`].
 
+use crate::foreign_key_locks::missing_relatives;
 use crate::nested::program_of;
 use catalog::{LockKey, TableLock};
 use catalog::{LockUse, TableLocks};
@@ -34,11 +35,28 @@ impl Needs<'_> {
             }
             self.locks.uses.push(LockUse { key, alias: found.alias, mode: found.mode, by_program });
         }
+        self.add_relatives(statement);
         for call in used.functions {
             let schema = call.schema.as_deref().or(schema);
             if let Some(routine) = schema.and_then(|schema| self.instance.routines().find(schema, &call.name))
             {
                 self.add_program(routine);
+            }
+        }
+    }
+
+    /// Tables that foreign keys lead to from those that a statement changes.
+    fn add_relatives(&mut self, statement: &Statement) {
+        loop {
+            let missing = missing_relatives(self.instance, statement, &self.locks.locks);
+            if missing.is_empty() {
+                return;
+            }
+            for lock in missing {
+                match self.locks.locks.iter_mut().find(|known| known.key == lock.key) {
+                    Some(known) => known.mode = lock.mode,
+                    None => self.locks.locks.push(lock),
+                }
             }
         }
     }

@@ -3,6 +3,7 @@
 //! A plan is kept with its statement and made anew when a definition changed since.
 
 use crate::cursor::Cursor;
+use crate::foreign_key_locks::missing_relatives;
 use crate::hints;
 use crate::long_data::LongData;
 use crate::planning::prepare;
@@ -211,15 +212,21 @@ impl Session {
         let held = self.locks.mark();
         let outcome = self.run_in_transaction(&locks.to_prepare(), false, |session, reads_lock| {
             session.transaction.only_planned = true;
+            if !missing_relatives(&session.instance, statement, &locks.locks).is_empty() {
+                return Ok(None);
+            }
             let seen = session.instance.see(&locks);
             let prepared = session.with_context(&locks, reads_lock, &[], |context| {
                 prepare(statement, settled.typing(), context, false)
             })?;
-            Ok((prepared, seen))
+            Ok(Some((prepared, seen)))
         });
         // A definition may change before the first execution.
         self.release_locks_since(held);
-        let (prepared, seen) = outcome?;
+        let Some((prepared, seen)) = outcome? else {
+            // A foreign key has come before the names were locked.
+            return self.planned(statement, settled);
+        };
         locks.remember(seen);
         let fingerprint = self.settings().fingerprint;
         Ok(Planned { locks, ..Planned::new(prepared, fingerprint, StatementTraits::of(statement)) })

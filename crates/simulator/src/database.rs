@@ -64,6 +64,7 @@ pub fn index(name: &str, kind: IndexKind, columns: &[usize]) -> IndexDefinition 
         parts: parts.collect(),
         comment: String::new(),
         invisible: false,
+        generated: false,
     }
 }
 
@@ -87,6 +88,7 @@ pub fn definition(table: &str) -> TableDefinition {
         ],
         collation: CollationId::BINARY,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

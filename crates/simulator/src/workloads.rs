@@ -311,6 +311,7 @@ fn add_column(world: &mut World<'_>) -> EngineResult<()> {
                 .rebuild_table(
                     &table_name("t"),
                     definition.clone(),
+                    Vec::new(),
                     &KillFlag::default(),
                     &engine::AutoIncrement::starting_at(1),
                     &mut convert,

@@ -48,11 +48,22 @@ fn example() -> TableDefinition {
             parts: vec![IndexPart { column: 2, prefix_length: Some(5), descending: true }],
             comment: "c".to_owned(),
             invisible: false,
+            generated: true,
         }],
         checks: vec![CheckDefinition {
             name: "dear".to_owned(),
             text: "(`price` > 0)".to_owned(),
             enforced: false,
+        }],
+        foreign_keys: vec![ForeignKeyDefinition {
+            name: "item_ibfk_1".to_owned(),
+            columns: vec![2, 0],
+            parent: TableName { schema: "shop".to_owned(), table: "maker".to_owned() },
+            parent_columns: vec!["name".to_owned(), "id".to_owned()],
+            on_delete: ReferenceAction::SetNull,
+            on_update: ReferenceAction::Cascade,
+            match_option: MatchOption::Partial,
+            ordinal: 12,
         }],
         collation: CollationId(255),
         options: TableOptions {
@@ -72,15 +83,32 @@ fn definitions_round_trip() {
 }
 
 #[test]
-fn the_first_version_is_read() {
-    let table = TableDefinition { checks: Vec::new(), ..example() };
+fn earlier_versions_are_read() {
+    let mut table = TableDefinition { foreign_keys: Vec::new(), ..example() };
+    table.indexes[0].generated = false;
     let mut bytes = encode_table(&table);
-    // It had no list of CHECK constraints at its end.
-    bytes[0] = 1;
+    // The second had no list of foreign keys at its end.
+    bytes[0] = 2;
     bytes.truncate(bytes.len() - 4);
+    assert_eq!(decode_table(&bytes), Ok(table.clone()));
+    table.checks.clear();
+    let mut bytes = encode_table(&table);
+    // The first had no list of CHECK constraints either.
+    bytes[0] = 1;
+    bytes.truncate(bytes.len() - 8);
     assert_eq!(decode_table(&bytes), Ok(table));
     bytes[0] = TABLE_VERSION + 1;
     assert_eq!(decode_table(&bytes), Err(CorruptDefinition));
+}
+
+#[test]
+fn a_foreign_key_over_columns_that_are_not_there_is_damage() {
+    let mut table = example();
+    table.foreign_keys[0].columns[0] = table.columns.len();
+    assert_eq!(decode_table(&encode_table(&table)), Err(CorruptDefinition));
+    let mut table = example();
+    table.foreign_keys[0].parent_columns.pop();
+    assert_eq!(decode_table(&encode_table(&table)), Err(CorruptDefinition));
 }
 
 #[test]

@@ -45,6 +45,7 @@ fn index(name: &str, kind: IndexKind, column: usize, prefix_length: Option<u32>)
         parts: vec![IndexPart { column, prefix_length, descending: false }],
         comment: String::new(),
         invisible: false,
+        generated: false,
     }
 }
 
@@ -66,6 +67,7 @@ fn filled() -> (Engine, Arc<Table>) {
         ],
         collation: CollationId::BINARY,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     };
     let table = engine.create_table(definition, &kill).unwrap();

@@ -129,12 +129,14 @@ impl Engine {
 
     /// ALTER by copy: builds a table of the new definition from the rows of the old one and puts it in its place. `convert` gets each row in the
     /// old layout and appends the row in the new layout to the buffer, and raises `counter` to what the table's AUTO_INCREMENT goes on
-    /// with. Returns the new table and the number of rows.
+    /// with. `followers` are definitions of other tables that change with it and keep their storage. Returns the new table and the number
+    /// of rows.
     /// Errors: what `convert` returns; DuplicateKey; NoSpace; Killed. On error the old table is untouched.
     pub fn rebuild_table<E: From<EngineError>>(
         &self,
         name: &TableName,
         definition: TableDefinition,
+        followers: Vec<TableDefinition>,
         kill: &KillFlag,
         counter: &AutoIncrement,
         convert: &mut ConvertRow<'_, E>,
@@ -160,7 +162,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        let table = self.swap_storage(&old, record, counter.peek())?;
+        let table = self.swap_storage(&old, record, counter.peek(), followers)?;
         Ok((table, rows))
     }
 

@@ -22,7 +22,7 @@ impl Engine {
         let _ddl = self.ddl_turn(kill)?;
         self.inner.tables.need_schema(&definition.name.schema)?;
         self.inner.tables.need_free_name(&definition.name)?;
-        self.inner.tables.need_free_checks(&[], &[&definition])?;
+        self.inner.tables.need_free_constraints(&[], &[&definition])?;
         need_short_name(&definition.name)?;
         let record = self.inner.tables.build_storage(definition)?;
         let table = Arc::new(Table::open(record));

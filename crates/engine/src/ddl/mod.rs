@@ -70,12 +70,12 @@ impl Engine {
     }
 
     /// CREATE TABLE. Ids in the definition are given by the engine; `options.auto_increment` starts the counter.
-    /// Errors: TableExists, CheckExists, NoSuchSchema, NoSpace, NameTooLong, FileExists.
+    /// Errors: TableExists, CheckExists, ForeignKeyExists, NoSuchSchema, NoSpace, NameTooLong, FileExists.
     pub fn create_table(&self, definition: TableDefinition, kill: &KillFlag) -> EngineResult<Arc<Table>> {
         let _ddl = self.ddl_turn(kill)?;
         self.inner.tables.need_schema(&definition.name.schema)?;
         self.inner.tables.need_free_name(&definition.name)?;
-        self.inner.tables.need_free_checks(&[], &[&definition])?;
+        self.inner.tables.need_free_constraints(&[], &[&definition])?;
         need_short_name(&definition.name)?;
         let record = self.inner.tables.build_storage(definition)?;
         let put = Change::Put(DictionaryStore::table_key(record.definition.id), record.encode());
@@ -123,14 +123,48 @@ impl Engine {
             vacated.remove(new);
             moved.insert(new.clone(), table);
         }
-        let pairs = moved
-            .into_iter()
-            .map(|(name, table)| {
-                let definition = table.definition.renamed(name);
-                (table, definition)
-            })
-            .collect();
+        let mut pairs = Vec::with_capacity(moved.len());
+        for (name, table) in moved {
+            let definition = table.definition.renamed(name);
+            pairs.push((table, definition));
+        }
+        self.follow_parents(&mut pairs)?;
         self.replace_definitions(pairs).map(|_| ())
+    }
+
+    /// Foreign keys follow the tables that they refer to where these get other names.
+    fn follow_parents(&self, pairs: &mut Vec<(Arc<Table>, TableDefinition)>) -> EngineResult<()> {
+        let names = pairs.iter().map(|(table, new)| (table.definition.name.clone(), new.name.clone()));
+        let renamed: BTreeMap<TableName, TableName> = names.filter(|(old, new)| old != new).collect();
+        for parent in renamed.keys() {
+            for (child, _) in self.inner.tables.dictionary.referring(parent) {
+                if pairs.iter().all(|(table, _)| table.definition.name != child) {
+                    let child = self.inner.tables.need_table(&child)?;
+                    let definition = child.definition.clone();
+                    pairs.push((child, definition));
+                }
+            }
+        }
+        for key in pairs.iter_mut().flat_map(|(_, definition)| &mut definition.foreign_keys) {
+            if let Some(name) = renamed.get(&key.parent) {
+                key.parent.clone_from(name);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the foreign keys of a definition that are new their place among all that were ever made.
+    pub fn number_foreign_keys(&self, definition: &mut TableDefinition, kill: &KillFlag) -> EngineResult<()> {
+        let new: Vec<_> = definition.foreign_keys.iter_mut().filter(|key| key.ordinal == 0).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let _ddl = self.ddl_turn(kill)?;
+        let first = self.inner.tables.store.take_ids(&self.inner.pool, "foreign key", new.len() as u64)?;
+        for (ordinal, key) in (first..).zip(new) {
+            key.ordinal = ordinal;
+        }
+        Ok(())
     }
 
     /// TRUNCATE TABLE: the table gets new, empty storage; its counter starts again. Returns the new table.
@@ -141,16 +175,18 @@ impl Engine {
         let mut definition = old.definition.clone();
         definition.options.auto_increment = None;
         let record = self.inner.tables.build_storage(definition)?;
-        self.swap_storage(&old, record, 1)
+        self.swap_storage(&old, record, 1, Vec::new())
     }
 
     /// ALTER that only changes what the dictionary says (comments, defaults, names of columns and indexes, index visibility,
     /// table options): columns keep number, order and storage; indexes keep number, order and parts.
-    /// The definition's name may differ (RENAME TO). Returns the new table. Errors: NoSuchTable, TableExists.
+    /// The definition's name may differ (RENAME TO). `followers` are definitions of other tables that change with it in the same way.
+    /// Returns the new table. Errors: NoSuchTable, TableExists.
     pub fn alter_metadata(
         &self,
         name: &TableName,
         definition: TableDefinition,
+        followers: Vec<TableDefinition>,
         kill: &KillFlag,
     ) -> EngineResult<Arc<Table>> {
         let _ddl = self.ddl_turn(kill)?;
@@ -159,37 +195,68 @@ impl Engine {
             self.inner.tables.need_schema(&definition.name.schema)?;
             self.inner.tables.need_free_name(&definition.name)?;
         }
-        if !same_storage(&old.definition, &definition) {
+        if !old.definition.has_same_storage(&definition) {
             return Err(EngineError::Unsupported("ALTER that changes storage without a copy"));
         }
         let mut definition = TableDefinition { id: old.definition.id, ..definition };
         for (new, old) in definition.indexes.iter_mut().zip(&old.definition.indexes) {
             new.id = old.id;
         }
-        let mut tables = self.replace_definitions(vec![(old, definition)])?;
+        let mut pairs = self.with_tables(followers)?;
+        pairs.push((old, definition));
+        let mut tables = self.replace_definitions(pairs)?;
         tables.pop().ok_or(EngineError::TableDefinitionChanged)
     }
 
-    /// Puts new storage in the place of a table's, whose counter goes on with `next`: TRUNCATE and ALTER by copy.
+    /// The tables of those definitions, with them.
+    fn with_tables(
+        &self,
+        definitions: Vec<TableDefinition>,
+    ) -> EngineResult<Vec<(Arc<Table>, TableDefinition)>> {
+        let with_table =
+            |definition: TableDefinition| Ok((self.inner.tables.need_table(&definition.name)?, definition));
+        definitions.into_iter().map(with_table).collect()
+    }
+
+    /// Puts new storage in the place of a table's, whose counter goes on with `next`: TRUNCATE and ALTER by copy. `followers` are
+    /// definitions of other tables that change with it and keep their storage.
     pub(crate) fn swap_storage(
         &self,
         old: &Arc<Table>,
         record: TableRecord,
         next: u64,
+        followers: Vec<TableDefinition>,
     ) -> EngineResult<Arc<Table>> {
-        if let Err(error) = self.inner.tables.need_free_checks(&[old.id()], &[&record.definition]) {
-            self.inner.tables.abandon_storage(record.space)?;
-            return Err(error);
-        }
+        let free = self.inner.tables.need_free_constraints(&[old.id()], &[&record.definition]);
+        let followers = match free.and_then(|()| self.with_tables(followers)) {
+            Ok(followers) => followers,
+            Err(error) => {
+                self.inner.tables.abandon_storage(record.space)?;
+                return Err(error);
+            }
+        };
         let mut changes = self.inner.tables.removals(std::slice::from_ref(old))?;
         let id = record.definition.id;
         changes.push(Change::Put(DictionaryStore::table_key(id), record.encode()));
         // With the table or not at all: a crash in between would hand out values that rows have.
         changes.push(Change::Put(DictionaryStore::auto_increment_key(id), next.to_le_bytes().to_vec()));
-        let name = old.definition.name.clone();
+        let followers: Vec<(Arc<Table>, TableRecord)> = followers
+            .into_iter()
+            .map(|(table, definition)| (table.clone(), TableRecord { definition, ..table.record() }))
+            .collect();
+        changes.extend(followers.iter().map(|(_, record)| {
+            Change::Put(DictionaryStore::table_key(record.definition.id), record.encode())
+        }));
         let table = self.open_committed(record, changes)?;
         table.auto_increment.restore(next);
-        self.inner.tables.dictionary.replace_tables(&[(name.schema, name.table)], vec![table.clone()]);
+        let name_of =
+            |table: &Table| (table.definition.name.schema.clone(), table.definition.name.table.clone());
+        let (mut removed, mut added) = (vec![name_of(old)], vec![table.clone()]);
+        for (follower, record) in followers {
+            removed.push(name_of(&follower));
+            added.push(self.successor(&follower, record, Lsn(table.clustered().readable_from())));
+        }
+        self.inner.tables.dictionary.replace_tables(&removed, added);
         self.discard_all(std::slice::from_ref(old))?;
         Ok(table)
     }
@@ -229,7 +296,7 @@ impl Engine {
     ) -> EngineResult<Vec<Arc<Table>>> {
         let replaced: Vec<TableId> = olds.iter().map(|old| old.id()).collect();
         let definitions: Vec<&TableDefinition> = records.iter().map(|record| &record.definition).collect();
-        self.inner.tables.need_free_checks(&replaced, &definitions)?;
+        self.inner.tables.need_free_constraints(&replaced, &definitions)?;
         let mut changes: Vec<Change> = records
             .iter()
             .map(|record| Change::Put(DictionaryStore::table_key(record.definition.id), record.encode()))
@@ -251,16 +318,21 @@ impl Engine {
         for (old, record) in olds.iter().zip(records) {
             let name = &old.definition.name;
             removed.push((name.schema.clone(), name.table.clone()));
-            let table = Table::open(record);
-            self.inner.tables.recall_cut_keys(&table);
-            carry_over(old, &table);
-            table.note_commit(commit, Some(old));
-            table.set_state(old.state());
-            old.set_gone();
-            added.push(Arc::new(table));
+            added.push(self.successor(old, record, commit));
         }
         self.inner.tables.dictionary.replace_tables(&removed, added.clone());
         Ok(added)
+    }
+
+    /// The table that takes the place of one by a record that was committed, over the same storage.
+    fn successor(&self, old: &Arc<Table>, record: TableRecord, commit: Lsn) -> Arc<Table> {
+        let table = Table::open(record);
+        self.inner.tables.recall_cut_keys(&table);
+        carry_over(old, &table);
+        table.note_commit(commit, Some(old));
+        table.set_state(old.state());
+        old.set_gone();
+        Arc::new(table)
     }
 
     /// Removes the storage of tables that the dictionary does not have any more: of all, whatever fails. What could not be removed
@@ -329,30 +401,9 @@ fn carry_over(old: &Table, new: &Table) {
     new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
     let mut statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).stored.clone();
     if let Some(statistics) = &mut statistics
-        && !same_columns(&old.definition, &new.definition)
+        && !old.definition.has_same_column_names(&new.definition)
     {
         statistics.column_values.clear();
     }
     new.statistics.lock().unwrap_or_else(PoisonError::into_inner).stored = statistics;
-}
-
-/// Whether two definitions have the same columns in the same order.
-fn same_columns(old: &TableDefinition, new: &TableDefinition) -> bool {
-    let names = |definition: &TableDefinition| -> Vec<String> {
-        definition.columns.iter().map(|column| column.name.clone()).collect()
-    };
-    names(old) == names(new)
-}
-
-/// Whether rows and keys of two definitions have the same bytes.
-fn same_storage(old: &TableDefinition, new: &TableDefinition) -> bool {
-    let columns = old.columns.len() == new.columns.len()
-        && old.columns.iter().zip(&new.columns).all(|(a, b)| {
-            values::row::Form::of(&a.column_type) == values::row::Form::of(&b.column_type)
-                && a.column_type.collation == b.column_type.collation
-                && a.nullable == b.nullable
-        });
-    let indexes = old.indexes.len() == new.indexes.len()
-        && old.indexes.iter().zip(&new.indexes).all(|(a, b)| a.kind == b.kind && a.parts == b.parts);
-    columns && indexes
 }

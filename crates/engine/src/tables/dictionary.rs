@@ -6,9 +6,9 @@
 //! with a second chance). Lock order: the maps, then an entry, or the ring; never an entry and the ring.
 
 use super::{OpenIndex, Table, TableEntry, Tables};
-use dictionary::SchemaDefinition;
+use dictionary::{ConstraintNames, ReferringKeys, SchemaDefinition, TableName};
 use engine_error::EngineResult;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use stdx::ids::{IndexId, SpaceId, TableId};
@@ -37,6 +37,7 @@ struct Maps {
     schemas: BTreeMap<String, SchemaEntry>,
     /// Tables by the ids of all their trees, for undo and purge.
     indexes: HashMap<IndexId, Arc<TableEntry>>,
+    referring: ReferringKeys,
 }
 
 #[derive(Debug)]
@@ -82,12 +83,18 @@ impl Dictionary {
         self.entry(schema, table).is_some_and(|entry| !entry.is_hidden())
     }
 
-    /// What tells the names of the CHECK constraints of a schema's tables from others, but for those of some tables. Opens none.
-    pub fn check_names(&self, schema: &str, except: &[TableId]) -> HashSet<String> {
+    /// The constraints of a schema's tables, but for those of some tables. Opens none.
+    pub fn constraints(&self, schema: &str, except: &[TableId]) -> Vec<ConstraintNames> {
         let maps = self.read();
         let tables = maps.schemas.get(schema).into_iter().flat_map(|entry| entry.tables.values());
         let others = tables.filter(|entry| !except.contains(&entry.id()));
-        others.flat_map(|entry| entry.check_names()).cloned().collect()
+        let has_some = |names: &&ConstraintNames| !names.checks.is_empty() || !names.references.is_empty();
+        others.map(|entry| entry.constraints()).filter(has_some).cloned().collect()
+    }
+
+    /// The foreign keys that refer to a table, in the order in which they were made: the table that has one, and its ordinal. Opens none.
+    pub fn referring(&self, parent: &TableName) -> Vec<(TableName, u64)> {
+        self.read().referring.referring(parent)
     }
 
     /// Names of all tables of a schema in order, but for those that are being filled; empty if there is no such schema. Opens none.
@@ -228,7 +235,12 @@ impl Dictionary {
 
     /// Removes a schema with its tables.
     pub(crate) fn remove_schema(&self, name: &str) {
-        self.write().schemas.remove(name);
+        let mut maps = self.write();
+        let removed = maps.schemas.remove(name);
+        removed
+            .iter()
+            .flat_map(|schema| schema.tables.values())
+            .for_each(|entry| maps.referring.remove(entry.constraints()));
     }
 
     /// Adds a table that is not open yet.
@@ -241,8 +253,9 @@ impl Dictionary {
         let mut entries = Vec::new();
         let mut maps = self.write();
         for (schema, table) in removed {
-            if let Some(entry) = maps.schemas.get_mut(schema) {
-                entry.tables.remove(table.as_str());
+            let tables = maps.schemas.get_mut(schema).map(|entry| &mut entry.tables);
+            if let Some(entry) = tables.and_then(|tables| tables.remove(table.as_str())) {
+                maps.referring.remove(entry.constraints());
             }
         }
         for table in added {
@@ -262,8 +275,11 @@ impl Maps {
         for index in entry.tree_ids() {
             self.indexes.insert(index, entry.clone());
         }
-        if let Some(schema) = self.schemas.get_mut(schema) {
-            schema.tables.insert(table.into(), entry.clone());
+        let Some(tables) = self.schemas.get_mut(schema).map(|schema| &mut schema.tables) else { return };
+        if let Some(before) = tables.insert(table.into(), entry.clone()) {
+            self.referring.remove(before.constraints());
         }
+        let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
+        self.referring.add(&name, entry.constraints());
     }
 }

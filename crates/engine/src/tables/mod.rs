@@ -24,13 +24,13 @@ pub use table::Table;
 pub(crate) use table_entry::TableEntry;
 
 use crate::shared::Shared;
-use ::dictionary::{SchemaDefinition, TableDefinition, TableName};
+use ::dictionary::{SchemaDefinition, TableDefinition, TableName, TakenName, first_taken_name};
 use btree::Tree;
 use buffer::BufferPool;
 use damage::ClosedSpaces;
 use dictionary_store::{DICTIONARY_INDEX, DictionaryStore};
 use engine_error::{EngineError, EngineResult};
-use std::collections::{HashMap, HashSet};
+
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
 
@@ -101,25 +101,18 @@ impl Tables {
         }
     }
 
-    /// Checks that the CHECK constraints of definitions have names of their own once these are in the place of the tables `replaced`.
-    /// Error: CheckExists.
-    pub(crate) fn need_free_checks(
+    /// Checks that the constraints of definitions have names of their own once these are in the place of the tables `replaced`.
+    /// Errors: CheckExists, ForeignKeyExists.
+    pub(crate) fn need_free_constraints(
         &self,
         replaced: &[TableId],
         definitions: &[&TableDefinition],
     ) -> EngineResult<()> {
-        // Names of a schema's other tables, and of the definitions so far.
-        let mut taken: HashMap<&str, HashSet<String>> = HashMap::new();
-        for definition in definitions.iter().filter(|definition| !definition.checks.is_empty()) {
-            let schema = definition.name.schema.as_str();
-            let names = taken.entry(schema).or_insert_with(|| self.dictionary.check_names(schema, replaced));
-            for check in &definition.checks {
-                if !names.insert(check.folded_name()) {
-                    return Err(EngineError::CheckExists(check.name.clone()));
-                }
-            }
+        match first_taken_name(definitions, |schema| self.dictionary.constraints(schema, replaced)) {
+            None => Ok(()),
+            Some(TakenName::Check(name)) => Err(EngineError::CheckExists(name)),
+            Some(TakenName::ForeignKey(name)) => Err(EngineError::ForeignKeyExists(name)),
         }
-        Ok(())
     }
 }
 

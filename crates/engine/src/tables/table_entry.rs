@@ -5,7 +5,7 @@
 //! table again finds it as it was. A table that anybody else holds is never packed: there is one [`Table`] for an entry at a time.
 
 use super::{Index, Table, TableState};
-use dictionary::CheckDefinition;
+use dictionary::ConstraintNames;
 use dictionary_store::{LoadedTable, RecordHead, StoredStatistics, TableRecord};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,8 +19,8 @@ pub(crate) struct TableEntry {
     space: SpaceId,
     /// As the header of its file must have it.
     store_id: u64,
-    /// What tells the names of its CHECK constraints from others.
-    check_names: Box<[String]>,
+    /// What other tables have to do with its constraints.
+    constraints: ConstraintNames,
     /// Asked for since it came up for being packed.
     used: AtomicBool,
     form: Mutex<Form>,
@@ -54,7 +54,7 @@ impl TableEntry {
             id: table.id(),
             space: table.space,
             store_id: table.store_id,
-            check_names: table.definition.checks.iter().map(CheckDefinition::folded_name).collect(),
+            constraints: ConstraintNames::of(&table.definition),
             used: AtomicBool::new(false),
             form: Mutex::new(Form::Open(table)),
         }
@@ -75,7 +75,7 @@ impl TableEntry {
             id: loaded.id,
             space: loaded.space,
             store_id: loaded.store_id,
-            check_names: std::mem::take(&mut loaded.check_names),
+            constraints: std::mem::take(&mut loaded.constraints),
             used: AtomicBool::new(false),
             form: Mutex::new(Form::Packed(Box::new(packed))),
         }
@@ -93,9 +93,9 @@ impl TableEntry {
         self.store_id
     }
 
-    /// What tells the names of its CHECK constraints from others.
-    pub(crate) fn check_names(&self) -> &[String] {
-        &self.check_names
+    /// What other tables have to do with its constraints.
+    pub(crate) fn constraints(&self) -> &ConstraintNames {
+        &self.constraints
     }
 
     /// The table, and whether it was opened for it.

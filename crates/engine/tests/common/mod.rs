@@ -68,6 +68,7 @@ pub fn index(name: &str, kind: IndexKind, column: usize) -> IndexDefinition {
         parts: vec![IndexPart { column, prefix_length: None, descending: false }],
         comment: String::new(),
         invisible: false,
+        generated: false,
     }
 }
 
@@ -95,6 +96,7 @@ pub fn definition(table: &str) -> TableDefinition {
         ],
         collation: CollationId::BINARY,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -2,10 +2,12 @@
 
 use super::checks::first_broken;
 use super::generated::generate;
+use super::parents::{has_parent, orphan_error};
 use crate::context::StatementContext;
 use crate::run::Run;
 use crate::storing::Storing;
 use dictionary::TableDefinition;
+use engine::ReadMode;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::{DefaultValue, RowPlan};
@@ -17,18 +19,21 @@ pub struct CopiedRows<'r, 's> {
     plan: &'r RowPlan,
     definition: &'r TableDefinition,
     storing: Storing,
+    /// Numbers of the foreign keys that rows must have parents by.
+    new_keys: Vec<usize>,
 }
 
 impl<'r, 's> CopiedRows<'r, 's> {
-    /// Rows of that definition, by a plan that was made for it.
+    /// Rows of that definition, by a plan that was made for it; they must have parents by the foreign keys of those numbers.
     pub fn new(
         plan: &'r RowPlan,
         definition: &'r TableDefinition,
+        new_keys: Vec<usize>,
         statement: &'r mut StatementContext<'s>,
     ) -> CopiedRows<'r, 's> {
         let run = Run::new(&plan.plan, statement);
         let storing = Storing::new(&run, false, true);
-        CopiedRows { run, plan, definition, storing }
+        CopiedRows { run, plan, definition, storing, new_keys }
     }
 
     /// Computes defaults and generated columns into a row that has the values of all others: those columns that `is_wanted` names,
@@ -52,12 +57,18 @@ impl<'r, 's> CopiedRows<'r, 's> {
         Ok(())
     }
 
-    /// Error 3819 for a row, as it is stored, that does not meet a CHECK constraint.
+    /// Error 3819 for a row, as it is stored, that does not meet a CHECK constraint, 1452 for one without a parent.
     pub fn check(&mut self, row: &[Value]) -> SqlResult<()> {
-        match first_broken(&self.plan.checks, &self.definition.columns, row, &mut self.run)? {
-            Some(check) => Err(sql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name)),
-            None => Ok(()),
+        if let Some(check) = first_broken(&self.plan.checks, &self.definition.columns, row, &mut self.run)? {
+            return Err(sql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name));
         }
+        for parent in self.plan.parents.iter().filter(|parent| self.new_keys.contains(&parent.key)) {
+            // Nobody changes the parents meanwhile: their name is locked.
+            if !has_parent(self.definition, parent, row, ReadMode::Consistent, &self.run)? {
+                return Err(orphan_error(self.definition, parent.key, &self.run));
+            }
+        }
+        Ok(())
     }
 
     /// Where conditions are told.

@@ -1,7 +1,8 @@
 //! DELETE from one table or several.
 
+use super::cascades::Event;
 use super::found::FoundRows;
-use super::row;
+use super::row::{self, Removal};
 use super::update::check_safe;
 use crate::batch::RowBatch;
 use crate::context::StatementOutcome;
@@ -28,7 +29,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
                     if let ValueRef::Bytes(key) = row.get(target.key_slot)
                         && done.insert(key)?
                     {
-                        affected += remove(target, key, run)?;
+                        affected += remove(target, key, plan.ignore, run)?;
                     }
                 }
             }
@@ -39,7 +40,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
         while found.next(run)? {
             for row in found.batch.iter() {
                 if let ValueRef::Bytes(key) = row.get(target.key_slot) {
-                    affected += remove(target, key, run)?;
+                    affected += remove(target, key, plan.ignore, run)?;
                 }
             }
         }
@@ -51,7 +52,7 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
     })
 }
 
-fn remove(target: &TargetTable, key: &[u8], run: &mut Run<'_, '_>) -> SqlResult<u64> {
+fn remove(target: &TargetTable, key: &[u8], ignore: bool, run: &mut Run<'_, '_>) -> SqlResult<u64> {
     run.check_killed()?;
-    row::delete(&target.base, key, run).map(u64::from)
+    row::delete(&target.base, Removal { key, event: Event::Deleted, ignore }, run).map(u64::from)
 }

@@ -3,7 +3,6 @@
 use super::assigning::Assigning;
 use super::auto_increment::give_back_lock;
 use super::insert::{blank_value, fill_defaults, outcome};
-use super::load_parser::LineReader;
 use super::long_columns::{LongColumns, is_unchanged, takes};
 use super::writer::Writer;
 use crate::context::StatementOutcome;
@@ -11,6 +10,7 @@ use crate::run::Run;
 use crate::spill::{Spool, check_flag};
 use crate::storing::{Given, Storing, as_seen, implicit_default};
 use charset::CollationId;
+use delimited::LineReader;
 use engine::SpillFile;
 use errors::{SqlResult, sql_error};
 use expression::{EvaluationContext, TypedValue};

@@ -4,6 +4,7 @@
 
 mod assigning;
 mod auto_increment;
+mod cascades;
 mod checks;
 pub mod copied_rows;
 pub(crate) mod delete;
@@ -11,9 +12,10 @@ mod found;
 mod generated;
 pub(crate) mod insert;
 pub(crate) mod load;
-mod load_parser;
 mod long_columns;
 pub(crate) mod own_expression;
+mod parents;
+mod referring;
 mod row;
 mod row_buffer;
 pub(crate) mod update;

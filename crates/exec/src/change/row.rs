@@ -4,13 +4,15 @@
 
 use super::assigning::Assigning;
 use super::auto_increment::{GeneratedIds, raise_counter};
+use super::cascades::{Event, locked_row, settle_children};
 use super::checks::meets_checks;
 use super::generated::generate;
 use super::long_columns::LongColumns;
+use super::parents::has_parents;
 use crate::run::{Run, engine_error};
 use crate::storing::{Storing, key_text};
 use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
-use errors::{SqlError, SqlResult, sql_error};
+use errors::{ErrorCode, SqlError, SqlResult, code, sql_error};
 use expression::EvaluationContext;
 use plan::{Steps, Target};
 use std::sync::Arc;
@@ -100,10 +102,18 @@ pub fn update(target: &Target, change: Change<'_>, run: &mut Run<'_, '_>) -> Sql
     let table = &target.table;
     let transaction = run.statement.transaction;
     let mark = transaction.mark();
+    if target.steps.has_references() {
+        let Some(before) = locked_row(target, key, run)? else { return Ok(Updated::Same) };
+        if !has_parents(target, row, Some(&before), ignore, run)?
+            || !lets_go(target, (key, &before), Event::Updated(row), ignore, run)?
+        {
+            return Ok(Updated::Left);
+        }
+    }
     let bytes = encoded(table, row, long, run)?;
     let outcome = transaction.update_keeping(table, key, &bytes, &target.kept);
-    if !long.is_empty() && outcome.is_err() {
-        // Nothing refers to its values.
+    if (!long.is_empty() || target.steps.has(Steps::CHILDREN)) && outcome.is_err() {
+        // Nothing refers to its values, and rows that refer to it are as they were.
         transaction.rollback_to(mark).map_err(|error| engine_error(error, table))?;
     }
     match outcome {
@@ -127,8 +137,52 @@ pub fn update(target: &Target, change: Change<'_>, run: &mut Run<'_, '_>) -> Sql
     Ok(Updated::Changed)
 }
 
-/// Takes a row out; whether it was there.
-pub fn delete(target: &Target, key: &[u8], run: &Run<'_, '_>) -> SqlResult<bool> {
+/// What becomes of a row that is taken out.
+#[derive(Clone, Copy)]
+pub struct Removal<'a> {
+    pub key: &'a [u8],
+    pub event: Event<'a>,
+    /// Whether it is a warning that rows refer to it.
+    pub ignore: bool,
+}
+
+/// Whether rows that refer to a row let that happen to it; those that must have changed. Error 1451; with IGNORE that is a warning, and
+/// nothing has changed.
+fn lets_go(
+    target: &Target,
+    (key, row): (&[u8], &[Value]),
+    event: Event<'_>,
+    ignore: bool,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<bool> {
+    if !target.steps.has(Steps::CHILDREN) {
+        return Ok(true);
+    }
+    let transaction = run.statement.transaction;
+    let mark = transaction.mark();
+    match settle_children(target, (key, row), event, run) {
+        Ok(()) => Ok(true),
+        Err(error) if ignore && IGNORED.iter().any(|code| error.is(code)) => {
+            transaction.rollback_to(mark).map_err(|failed| engine_error(failed, &target.table))?;
+            run.diagnostics().warning(error);
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// What IGNORE makes a warning of the errors of rows that refer to one.
+const IGNORED: [&ErrorCode; 2] = [&code::ER_ROW_IS_REFERENCED_2, &code::ER_NO_REFERENCED_ROW_2];
+
+/// Takes a row out; whether it was there and may go.
+pub fn delete(target: &Target, removal: Removal<'_>, run: &mut Run<'_, '_>) -> SqlResult<bool> {
+    let Removal { key, event, ignore } = removal;
+    if target.steps.has(Steps::CHILDREN) {
+        let Some(before) = locked_row(target, key, run)? else { return Ok(false) };
+        if !lets_go(target, (key, &before), event, ignore, run)? {
+            return Ok(false);
+        }
+    }
     match run.statement.transaction.delete(&target.table, key) {
         Ok(()) => Ok(true),
         Err(EngineError::RowNotFound) => Ok(false),

@@ -7,6 +7,7 @@ use super::auto_increment::{GeneratedIds, moves_row_by_row};
 use super::checks::meets_checks;
 use super::generated::generate;
 use super::long_columns::LongColumns;
+use super::parents::has_parents;
 use super::row::{complete, duplicate_error, encoded, stopped_by};
 use super::row_buffer::{RowBuffer, stored_values};
 use crate::run::{Run, engine_error};
@@ -71,6 +72,8 @@ pub struct Writer<'p> {
     duplicates_reported_at: Option<usize>,
     /// Whether rows wait for others.
     bulk: bool,
+    /// Whether parents are asked for behind generated ids, which are keys themselves. Such rows do not wait.
+    refers_by_id: bool,
     /// Columns of a row that is there already that ON DUPLICATE KEY UPDATE needs.
     read_of_existing: ColumnSet,
     /// Columns of the query's tables that ON DUPLICATE KEY UPDATE reads, for the row that is being put in.
@@ -83,6 +86,8 @@ fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
     let reads_target =
         run.plan.tables.iter().filter(|table| table.id() == plan.target.table.id()).count() > 1;
     plan.on_duplicate.is_empty()
+        && !plan.target.references.refer_to_themselves()
+        && !plan.target.refers_by_id()
         && !run.plan.calls_routines
         && !moves_row_by_row(&plan.target, run)
         && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
@@ -116,6 +121,7 @@ impl<'p> Writer<'p> {
             reports: Vec::new(),
             duplicates_reported_at: None,
             bulk: run.statement.settings.fast_plans && may_wait(plan, run),
+            refers_by_id: plan.target.refers_by_id(),
             read_of_existing: read_of_existing(plan),
             source: Vec::new(),
         }
@@ -170,7 +176,11 @@ impl<'p> Writer<'p> {
             true => generate(&target.own.generated, &target.table.definition().columns, row, at, run),
             false => Ok(()),
         };
-        let meets = meets.and_then(|()| meets_checks(target, row, self.plan.ignore, run));
+        let ignore = self.plan.ignore;
+        let meets = meets.and_then(|()| meets_checks(target, row, ignore, run));
+        let late = self.refers_by_id;
+        let meets =
+            meets.and_then(|meets| Ok(meets && (late || has_parents(target, row, None, ignore, run)?)));
         let meets = meets.map_err(|error| self.first_error(error, run))?;
         self.left_out += u64::from(!meets);
         Ok(meets)
@@ -189,7 +199,12 @@ impl<'p> Writer<'p> {
     /// Puts a row in that no other waits with.
     fn put_alone(&mut self, row: &mut [Value], long: &LongColumns, run: &mut Run<'_, '_>) -> SqlResult<()> {
         let storing = (self.storing, self.counts.records);
-        complete(&self.plan.target, row, &mut self.ids, storing, run)?;
+        let target = &self.plan.target;
+        complete(target, row, &mut self.ids, storing, run)?;
+        if self.refers_by_id && !has_parents(target, row, None, self.plan.ignore, run)? {
+            self.left_out += 1;
+            return Ok(());
+        }
         let bytes = encoded(&self.plan.target.table, row, long, run)?;
         self.insert_one(row, &bytes, run)
     }

@@ -415,7 +415,15 @@ fn column_type(data_type: &ast::DataType) -> ColumnType {
 }
 
 fn index(name: String, kind: IndexKind, parts: Vec<IndexPart>) -> IndexDefinition {
-    IndexDefinition { id: IndexId(0), name, kind, parts, comment: String::new(), invisible: false }
+    IndexDefinition {
+        id: IndexId(0),
+        name,
+        kind,
+        parts,
+        comment: String::new(),
+        invisible: false,
+        generated: false,
+    }
 }
 
 fn definition(create: &ast::CreateTable) -> TableDefinition {
@@ -496,6 +504,7 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
         indexes,
         collation: COLLATION,
         checks: create.elements.iter().filter_map(check).collect(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

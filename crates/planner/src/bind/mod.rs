@@ -33,7 +33,7 @@ mod subqueries;
 mod subquery;
 
 pub(crate) use block_hints::warn_of_hints;
-pub(crate) use change::{delete, insert, load, update};
+pub(crate) use change::{delete, insert, load, row_parents, update};
 pub(crate) use column::{column_of, derived_columns};
 pub(crate) use column_range::decided_by_range;
 pub(crate) use from::add_table;
@@ -107,6 +107,8 @@ pub(crate) struct Binder<'a> {
     pub parameters: Parameters,
     /// Base tables that the statement names.
     pub tables: Vec<Arc<Table>>,
+    /// Tables that change because foreign keys refer to changed ones.
+    pub cascades: Vec<plan::Target>,
     /// Statistics of base tables that were asked for.
     pub statistics: Vec<(TableId, Arc<Distribution>)>,
     /// Which of the statement's hints for other blocks were for a block.
@@ -145,6 +147,7 @@ impl<'a> Binder<'a> {
             nature: Nature::default(),
             parameters: Parameters::default(),
             tables: Vec::new(),
+            cascades: Vec::new(),
             statistics: Vec::new(),
             hints_found: BTreeSet::new(),
             hint_conflicts: Vec::new(),

@@ -17,6 +17,9 @@ pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: 
         table.columns.iter().map(|column| column_line(column, table.collation, zone)).collect();
     let order = crate::printed_order(table);
     lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
+    lines.extend(
+        table.foreign_keys.iter().map(|key| format!("  {}", key.clause(table, &|name| quoted(name), true))),
+    );
     lines.extend(table.checks.iter().map(check_line));
     format!(
         "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}",

@@ -176,6 +176,7 @@ fn overlay_definition(columns: &[ResultColumn]) -> TableDefinition {
         indexes: Vec::new(),
         collation: CollationId::UTF8MB3_GENERAL_CI,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

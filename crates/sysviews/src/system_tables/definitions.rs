@@ -50,6 +50,7 @@ fn define(table: &SystemTable) -> TableDefinition {
         indexes: define_keys(table.columns),
         collation: CollationId::UTF8MB3_GENERAL_CI,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }
@@ -82,6 +83,7 @@ fn define_keys(columns: &[SystemColumn]) -> Vec<IndexDefinition> {
         parts,
         comment: String::new(),
         invisible: false,
+        generated: false,
     };
     let of_key = |wanted: &'static str| (0..columns.len()).filter(move |at| columns[*at].key == wanted);
     let primary: Vec<IndexPart> = of_key("PRI").map(part).collect();

@@ -21,6 +21,7 @@ pub(super) fn key_columns(schema: &str, table: &str) -> &'static [&'static str] 
         ("information_schema", "KEY_COLUMN_USAGE" | "TABLE_CONSTRAINTS") => {
             &["TABLE_SCHEMA", "TABLE_NAME", "CONSTRAINT_SCHEMA"]
         }
+        ("information_schema", "REFERENTIAL_CONSTRAINTS") => &["TABLE_NAME", "CONSTRAINT_SCHEMA"],
         ("information_schema", "SCHEMATA" | "SCHEMATA_EXTENSIONS") => &["SCHEMA_NAME"],
         ("information_schema", "INNODB_TABLES" | "INNODB_TABLESPACES") => &["NAME"],
         ("information_schema" | "performance_schema", "PROCESSLIST" | "processlist") => &["ID"],

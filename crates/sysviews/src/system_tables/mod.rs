@@ -8,6 +8,7 @@ mod columns;
 mod cursor;
 mod data_locks;
 mod definitions;
+mod foreign_keys;
 mod innodb;
 mod innodb_trx;
 mod keys;
@@ -145,6 +146,9 @@ impl SystemTables<'_> {
             "STATISTICS" => self.by_table(wanted, SystemTables::statistics),
             "KEY_COLUMN_USAGE" => self.by_table(wanted, SystemTables::key_column_usage),
             "TABLE_CONSTRAINTS" => self.by_table(wanted, SystemTables::table_constraints),
+            "REFERENTIAL_CONSTRAINTS" => self.by_table(wanted, foreign_keys::referential_constraints),
+            "INNODB_FOREIGN" => self.by_table(wanted, foreign_keys::innodb_foreign),
+            "INNODB_FOREIGN_COLS" => self.by_table(wanted, foreign_keys::innodb_foreign_columns),
             "CHECK_CONSTRAINTS" => self.by_table(wanted, SystemTables::check_constraints),
             "PARTITIONS" => self.by_table(wanted, SystemTables::partitions),
             "ENGINES" => whole(reference::engines()),

@@ -339,6 +339,7 @@ impl SystemTables<'_> {
                 ]);
             }
         }
+        super::foreign_keys::key_columns(self, table, rows);
     }
 
     pub(super) fn table_constraints(&self, _wanted: &Wanted, table: &AnyTable, rows: &mut ViewRows) {
@@ -354,6 +355,7 @@ impl SystemTables<'_> {
                 text("YES"),
             ]
         }));
+        super::foreign_keys::constraints(table, rows);
         rows.extend(table.checks.iter().map(|check| {
             vec![
                 text("def"),

@@ -3,8 +3,9 @@
 
 use super::Writer;
 use crate::change::assigning::Assigning;
+use crate::change::cascades::Event;
 use crate::change::long_columns::LongColumns;
-use crate::change::row::{self, Change, Updated, duplicate_error};
+use crate::change::row::{self, Change, Removal, Updated, duplicate_error};
 use crate::change::row_buffer::stored_values;
 use crate::run::{Run, engine_error};
 use crate::storing::as_seen;
@@ -36,7 +37,7 @@ impl Writer<'_> {
                 self.ids.met_duplicate(table, value, run)?;
             }
             if self.plan.replace && !self.is_generated_key(&duplicate) {
-                match self.make_way(&duplicate, bytes, run)? {
+                match self.make_way(&duplicate, (row, bytes), run)? {
                     Way::Cleared => replaced += 1,
                     Way::Free => {}
                     Way::SameRow => break,
@@ -77,7 +78,12 @@ impl Writer<'_> {
 
     /// REPLACE: deletes the row that is in the way. Where no further unique key can be in the way MySQL overwrites it
     /// instead, and counts nothing as deleted if it is the very row that is to be put in.
-    fn make_way(&self, duplicate: &DuplicateKey, bytes: &[u8], run: &mut Run<'_, '_>) -> SqlResult<Way> {
+    fn make_way(
+        &self,
+        duplicate: &DuplicateKey,
+        (new_row, bytes): (&[Value], &[u8]),
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<Way> {
         let table = &self.plan.target.table;
         let last = table.definition().indexes.iter().rposition(|index| index.kind != IndexKind::Plain);
         let is_last = last.is_some_and(|last| table.index_of_definition(last) == duplicate.index);
@@ -93,7 +99,9 @@ impl Writer<'_> {
                 return Ok(Way::SameRow);
             }
         }
-        let was_there = row::delete(&self.plan.target, &duplicate.existing_key, run)?;
+        let removal =
+            Removal { key: &duplicate.existing_key, event: Event::Replaced(new_row), ignore: false };
+        let was_there = row::delete(&self.plan.target, removal, run)?;
         Ok(if was_there { Way::Cleared } else { Way::Free })
     }
 

@@ -78,13 +78,13 @@ pub(crate) fn references(parser: &mut Parser) -> SqlResult<References> {
     let mut references = References { table, columns, match_type, on_delete: None, on_update: None };
     while parser.at_words(K::On, K::Delete) || parser.at_words(K::On, K::Update) {
         parser.advance();
-        let is_delete = parser.expect_any(&[K::Delete, K::Update])? == K::Delete;
-        let action = Some(reference_action(parser)?);
-        let place = if is_delete { &mut references.on_delete } else { &mut references.on_update };
+        let place =
+            if parser.at_word(K::Delete) { &mut references.on_delete } else { &mut references.on_update };
         if place.is_some() {
             return parser.fail();
         }
-        *place = action;
+        parser.advance();
+        *place = Some(reference_action(parser)?);
     }
     Ok(references)
 }

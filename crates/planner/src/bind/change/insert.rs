@@ -1,5 +1,6 @@
 //! INSERT and REPLACE. Main function: [`insert`].
 
+use super::references::{RowEvents, references};
 use super::target::may_stay_unread;
 use super::{assigned, defaults, given_to_generated, on_update, own_expressions, push_target};
 use crate::bind::column::table_columns;
@@ -12,7 +13,8 @@ use optimizer::{IndexLimits, Source};
 use parser::ast;
 use plan::physical::ExplainRow;
 use plan::{
-    Assignment, DefaultValue, InsertPlan, InsertRows, OwnExpressions, RowVariables, TableAccess, Target,
+    Assignment, DefaultValue, InsertPlan, InsertRows, OwnExpressions, References, RowVariables, TableAccess,
+    Target,
 };
 use std::sync::Arc;
 use values::row::ColumnSet;
@@ -64,9 +66,13 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     if binder.input.explains {
         binder.explain.insert(0, line_of_insert(insert));
     }
-    let kept = kept_of_existing(&definition, &on_duplicate, &on_update, &own);
-    let target = Target::new(table, defaults, on_update, kept, own, &[]);
     let (replace, ignore) = (insert.replace, insert.ignore);
+    let is_assigned = |column: usize| on_duplicate.iter().chain(&on_update).any(|one| one.column == column);
+    let updates = |column: usize| !on_duplicate.is_empty() && (is_assigned(column) || own.compute(column));
+    let references =
+        references(binder, &table, RowEvents { inserts: true, deletes: replace, updates: &updates })?;
+    let kept = kept_of_existing(&definition, &on_duplicate, &on_update, (&own, &references));
+    let target = Target::new(table, defaults, on_update, kept, own, &[]).with_references(references);
     Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
 }
 
@@ -236,7 +242,7 @@ fn kept_of_existing(
     definition: &TableDefinition,
     on_duplicate: &[Assignment],
     on_update: &[Assignment],
-    own: &OwnExpressions,
+    (own, references): (&OwnExpressions, &References),
 ) -> ColumnSet {
     let assigned = || on_duplicate.iter().chain(on_update);
     let reads =
@@ -250,6 +256,7 @@ fn kept_of_existing(
             && !assigned().any(|one| touches(one, *column))
             && !own.read(*column)
             && !own.compute(*column)
+            && !references.read(definition, *column)
     };
     ColumnSet::of((0..definition.columns.len()).filter(is_kept))
 }

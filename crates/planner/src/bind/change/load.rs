@@ -1,5 +1,6 @@
 //! LOAD DATA. Main function: [`load`].
 
+use super::references::{RowEvents, references};
 use super::{assigned, defaults, own_expressions, push_target};
 use crate::bind::{Binder, literal};
 use dictionary::TableDefinition;
@@ -63,8 +64,11 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
     };
     let ignore = load.duplicates == ast::LoadDuplicates::Ignore
         || load.local && load.duplicates == ast::LoadDuplicates::Error;
+    let events = RowEvents { inserts: true, deletes: replaces, updates: &|_| false };
+    let references = references(binder, &table, events)?;
     let insert = InsertPlan {
-        target: Target::new(table, defaults, Vec::new(), ColumnSet::none(), own, &[]),
+        target: Target::new(table, defaults, Vec::new(), ColumnSet::none(), own, &[])
+            .with_references(references),
         replace: replaces,
         ignore,
         columns: (0..definition.columns.len()).collect(),

@@ -3,6 +3,7 @@
 mod delete;
 mod insert;
 mod load;
+mod references;
 mod rows;
 mod target;
 mod update;
@@ -10,6 +11,7 @@ mod update;
 pub(crate) use delete::delete;
 pub(crate) use insert::insert;
 pub(crate) use load::load;
+pub(crate) use references::row_parents;
 pub(crate) use update::update;
 
 use super::column::table_columns;

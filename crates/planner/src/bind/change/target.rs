@@ -1,5 +1,6 @@
 //! A table whose rows UPDATE and DELETE change: what is read of it and what its rows pass. Main function: [`target`].
 
+use super::references::{RowEvents, references};
 use super::{defaults, on_update, own_expressions};
 use crate::bind::Binder;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
@@ -36,10 +37,16 @@ pub(super) fn target(
     let is_changed = |column: usize| assignments.iter().chain(&on_update).any(|one| one.column == column);
     let own =
         if whole { own_expressions(binder, &definition, is_changed)? } else { OwnExpressions::default() };
+    let updates = |column: usize| whole && (is_changed(column) || own.compute(column));
+    let references =
+        references(binder, &table, RowEvents { inserts: false, deletes: !whole, updates: &updates })?;
     let defaults = defaults(binder, &definition)?;
     let is_asked = |column: usize| {
         let reads = |one: &Assignment| matches!(&defaults[one.column], DefaultValue::Expression(default) if one.value.is_none() && default.reads(column));
-        own.read(column) || own.compute(column) || assignments.iter().any(reads)
+        own.read(column)
+            || own.compute(column)
+            || references.read(&definition, column)
+            || assignments.iter().any(reads)
     };
     let key_slot = binder.block().key_slot(number);
     let (mut kept, mut unread) = (Vec::new(), false);
@@ -57,7 +64,8 @@ pub(super) fn target(
         }
     }
     let slots = binder.block().tables[number].slots.clone();
-    let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), own, &assignments);
+    let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), own, &assignments)
+        .with_references(references);
     let (sees_changes, changes_at_once) = (false, false);
     Ok(TargetTable { base, alias, slots, unread, key_slot, assignments, sees_changes, changes_at_once })
 }

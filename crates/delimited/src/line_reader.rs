@@ -1,10 +1,10 @@
 //! Fields and lines of a LOAD DATA file. Main type: [`LineReader`]. Fields of a line lie in one buffer that is used
 //! again for each line; nothing is allocated per field.
 
-use crate::spill::{Held, SPOOL_PIECE_BYTES, Spool};
 use engine::SpillFile;
 use errors::SqlResult;
 use parser::ast::FileFormat;
+use spill::{Held, SPOOL_PIECE_BYTES, Spool};
 use std::sync::Arc;
 
 /// Where the bytes come from.

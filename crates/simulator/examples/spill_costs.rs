@@ -183,6 +183,7 @@ fn definition() -> TableDefinition {
         parts: vec![IndexPart { column: 0, prefix_length: None, descending: false }],
         comment: String::new(),
         invisible: false,
+        generated: false,
     };
     TableDefinition {
         id: TableId(0),
@@ -191,6 +192,7 @@ fn definition() -> TableDefinition {
         indexes: vec![primary],
         collation: CollationId::BINARY,
         checks: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
     }
 }

@@ -1,0 +1,336 @@
+//! Rows that refer to one that goes or whose key changes: step 9 of the way of a row. They go or change first, in the order in which the keys
+//! were made, with the rows that refer to them. Main function: [`settle_children`].
+
+use super::checks::meets_checks;
+use super::generated::generate;
+use super::parents::{begins_with, find, first_orphan, fitted};
+use super::referring::{clause, fitting, key_prefix};
+use super::row::row_error;
+use super::row_buffer::stored_values;
+use crate::batch::RowBatch as KeyBatch;
+use crate::run::{Run, engine_error};
+use crate::spill::{RowCursor, RowStore};
+use crate::storing::{Storing, key_text};
+use dictionary::ReferenceAction;
+use engine::{EngineError, ReadMode, RowBatch, ScanOptions, UpdateOutcome, WaitPolicy};
+use errors::{SqlError, SqlResult, code, sql_error};
+use expression::EvaluationContext;
+use plan::{ChildKey, Steps, Target};
+use stdx::ids::TableId;
+use values::row::ColumnSet;
+use values::{RowRef, Value, ValueRef};
+
+/// Rows that may go or change one because of the other, the first one counted.
+const DEPTH_MAX: usize = 15;
+/// Rows that are asked for at once.
+const ROWS_AT_ONCE: usize = 1024;
+
+/// What happens to a row that others may refer to.
+#[derive(Clone, Copy)]
+pub enum Event<'a> {
+    /// It goes.
+    Deleted,
+    /// It becomes this one.
+    Updated(&'a [Value]),
+    /// It goes, and this one comes in its place: who refers to a key that stays does not notice.
+    Replaced(&'a [Value]),
+}
+
+impl Event<'_> {
+    fn new_row(&self) -> Option<&[Value]> {
+        match self {
+            Event::Deleted => None,
+            Event::Updated(row) | Event::Replaced(row) => Some(row),
+        }
+    }
+}
+
+/// Does what the foreign keys that refer to the row of that key ask for before that happens to it. Errors: 1451; 1452, 1761, 3008 and 3819 of
+/// rows that refer to it, near or far. An error leaves part of it done.
+#[inline]
+pub fn settle_children(
+    target: &Target,
+    (key, row): (&[u8], &[Value]),
+    event: Event<'_>,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    if !run.statement.settings.foreign_key_checks {
+        return Ok(());
+    }
+    let chain = Chain { table: target.table.id(), key, depth: 1, before: None };
+    settle(target, row, event, &chain, run)
+}
+
+/// The rows that go or change because of one another, last one first.
+struct Chain<'a> {
+    table: TableId,
+    key: &'a [u8],
+    depth: usize,
+    before: Option<&'a Chain<'a>>,
+}
+
+impl<'a> Chain<'a> {
+    /// Whether that row is one of them: keys that go round lead back to it.
+    fn has(&self, table: TableId, key: &[u8]) -> bool {
+        self.table == table && self.key == key || self.before.is_some_and(|before| before.has(table, key))
+    }
+
+    fn with(&'a self, table: TableId, key: &'a [u8]) -> Chain<'a> {
+        Chain { table, key, depth: self.depth + 1, before: Some(self) }
+    }
+}
+
+fn settle(
+    target: &Target,
+    row: &[Value],
+    event: Event<'_>,
+    chain: &Chain<'_>,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    let plan = run.plan;
+    for child in &target.references.children {
+        let values: Vec<&Value> = child.columns.iter().map(|column| &row[*column]).collect();
+        let stays =
+            |new: &[Value]| child.columns.iter().zip(&values).all(|(column, old)| new[*column] == **old);
+        if values.contains(&&Value::Null) || event.new_row().is_some_and(stays) {
+            continue;
+        }
+        let key = child.definition(&plan.cascades);
+        let is_update = matches!(event, Event::Updated(_));
+        let action = if is_update { key.on_update } else { key.on_delete };
+        let referring = Referring { parent: target, child, values: &values };
+        if !action.changes_rows() || is_update && child.is_own {
+            if referring.is_there(run)? {
+                return Err(referred_error(child, run));
+            }
+            continue;
+        }
+        referring.change_all(action, event, chain, run)?;
+    }
+    Ok(())
+}
+
+/// Error 1451; who has no privilege on the table that refers does not hear of it.
+fn referred_error(child: &ChildKey, run: &Run<'_, '_>) -> SqlError {
+    let definition = child.child(&run.plan.cascades).table.definition();
+    match run.statement.privileges.sees_table(&definition.name.schema, &definition.name.table) {
+        true => sql_error!(ER_ROW_IS_REFERENCED_2, clause(definition, child.key)),
+        false => code::ER_ROW_IS_REFERENCED_2.message(code::ER_ROW_IS_REFERENCED.format),
+    }
+}
+
+/// The rows that refer to one by a key.
+struct Referring<'a> {
+    parent: &'a Target,
+    child: &'a ChildKey,
+    /// The values that they refer to.
+    values: &'a [&'a Value],
+}
+
+impl Referring<'_> {
+    /// The beginning of their keys in the child's index; None if no row can refer to the values.
+    fn prefix(&self, run: &Run<'_, '_>) -> Option<Vec<u8>> {
+        let child = self.child.child(&run.plan.cascades);
+        let key = self.child.definition(&run.plan.cascades);
+        let from = |at: usize| &self.parent.table.definition().columns[self.child.columns[at]].column_type;
+        key_prefix(&child.table, self.child.index, &key.columns, self.values, from)
+    }
+
+    fn is_there(&self, run: &Run<'_, '_>) -> SqlResult<bool> {
+        let Some(prefix) = self.prefix(run) else { return Ok(false) };
+        let table = &self.child.child(&run.plan.cascades).table;
+        let columns = &self.child.definition(&run.plan.cascades).columns;
+        find(table, self.child.index, &prefix, ReadMode::Shared(WaitPolicy::Wait), columns, run)
+    }
+
+    /// Deletes or changes them all. They are found first: what happens to one may be that another goes too.
+    fn change_all(
+        &self,
+        action: ReferenceAction,
+        event: Event<'_>,
+        chain: &Chain<'_>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let Some(keys) = self.keys(run)? else { return Ok(()) };
+        if chain.depth == DEPTH_MAX {
+            return Err(sql_error!(ER_FK_DEPTH_EXCEEDED, DEPTH_MAX));
+        }
+        let (mut cursor, mut batch) = (RowCursor::new(), KeyBatch::new());
+        while cursor.next(&keys, keys.len(), &mut batch)? {
+            for at in 0..batch.len() {
+                run.check_killed()?;
+                let ValueRef::Bytes(key) = batch.row(at).get(0) else { continue };
+                let key = key.to_vec();
+                self.change_one(&key, action, event, chain, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The clustered keys of them all, which are locked; None if there are none.
+    fn keys(&self, run: &Run<'_, '_>) -> SqlResult<Option<RowStore>> {
+        let Some(prefix) = self.prefix(run) else { return Ok(None) };
+        let table = &self.child.child(&run.plan.cascades).table;
+        let columns = &self.child.definition(&run.plan.cascades).columns;
+        let (range, is_cut) = fitted(table, self.child.index, &prefix);
+        let options = ScanOptions {
+            index: self.child.index,
+            range,
+            mode: ReadMode::Exclusive(WaitPolicy::Wait),
+            columns: ColumnSet::of(columns.iter().copied()),
+            ..ScanOptions::default()
+        };
+        let transaction = run.statement.transaction;
+        let failed = |error| engine_error(error, table);
+        let mut scan = transaction.scan(table, options).map_err(failed)?;
+        let (mut batch, mut keys) = (RowBatch::new(), None);
+        while scan.next_batch(transaction, &mut batch, ROWS_AT_ONCE).map_err(failed)? {
+            run.check_killed()?;
+            for at in 0..batch.len() {
+                if is_cut && !begins_with(table, self.child.index, batch.row(at), &prefix, columns.len()) {
+                    continue;
+                }
+                let key = [Value::Bytes(batch.key(at).to_vec())];
+                keys.get_or_insert_with(|| run.row_store()).push(RowRef::Values(&key))?;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// Deletes or changes one of them, unless it has gone or changed meanwhile.
+    fn change_one(
+        &self,
+        key: &[u8],
+        action: ReferenceAction,
+        event: Event<'_>,
+        chain: &Chain<'_>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let target = self.child.child(&run.plan.cascades);
+        let table = target.table.id();
+        let goes = action == ReferenceAction::Cascade && !matches!(event, Event::Updated(_));
+        if chain.has(table, key) {
+            // It goes in any case; but it cannot become two things.
+            return if goes { Ok(()) } else { Err(referred_error(self.child, run)) };
+        }
+        let chain = &chain.with(table, key);
+        let Some(before) = locked_row(target, key, run)? else { return Ok(()) };
+        let columns = &self.child.definition(&run.plan.cascades).columns;
+        let Some(row) = self.changed(&before, action, event, run)? else {
+            return delete(target, (key, &before), chain, run);
+        };
+        if columns.iter().all(|column| row[*column] == before[*column]) {
+            return Ok(());
+        }
+        self.update((key, &before), row, chain, run)
+    }
+
+    /// What a row that refers becomes; None if it goes. Error 1451 for a value that its column cannot hold.
+    fn changed(
+        &self,
+        before: &[Value],
+        action: ReferenceAction,
+        event: Event<'_>,
+        run: &Run<'_, '_>,
+    ) -> SqlResult<Option<Vec<Value>>> {
+        let definition = self.child.child(&run.plan.cascades).table.definition();
+        let columns = &self.child.definition(&run.plan.cascades).columns;
+        let mut row = before.to_vec();
+        match (action, event) {
+            (ReferenceAction::SetNull, _) => columns.iter().for_each(|column| row[*column] = Value::Null),
+            (_, Event::Updated(new)) => {
+                let parent = self.parent.table.definition();
+                for (column, source) in columns.iter().zip(&self.child.columns) {
+                    let (from, to) = (&parent.columns[*source], &definition.columns[*column]);
+                    let fitted = fitting(&new[*source], &from.column_type, &to.column_type)
+                        .filter(|value| has_room(value, &to.column_type))
+                        .filter(|value| to.nullable || **value != Value::Null);
+                    let Some(value) = fitted else { return Err(referred_error(self.child, run)) };
+                    row[*column] = value.into_owned();
+                }
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(row))
+    }
+
+    /// Puts a changed row in the place of one that refers.
+    fn update(
+        &self,
+        (key, before): (&[u8], &[Value]),
+        mut row: Vec<Value>,
+        chain: &Chain<'_>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let target = self.child.child(&run.plan.cascades);
+        let table = &target.table;
+        if target.steps.has(Steps::GENERATED) {
+            let storing = Storing::new(run, false, true);
+            generate(&target.own.generated, &table.definition().columns, &mut row, (storing, 1), run)?;
+        }
+        meets_checks(target, &row, false, run)?;
+        if let Some(error) = first_orphan(target, &row, Some(before), Some(self.child.key), run)? {
+            return Err(error);
+        }
+        settle(target, before, Event::Updated(&row), chain, run)?;
+        let mut bytes = Vec::new();
+        let encoded = table.layout().encode_into(&row, &mut bytes);
+        encoded.map_err(|error| row_error(table, error))?;
+        match run.statement.transaction.update_keeping(table, key, &bytes, &target.kept) {
+            Ok(UpdateOutcome::Unchanged | _) | Err(EngineError::RowNotFound) => Ok(()),
+            Err(EngineError::DuplicateKey(duplicate)) => Err(self.duplicate(&row, duplicate.index, run)),
+            Err(error) => Err(engine_error(error, table)),
+        }
+    }
+
+    /// Error 1761 for a key that another row of the child has.
+    fn duplicate(&self, row: &[Value], index: usize, run: &Run<'_, '_>) -> SqlError {
+        let table = &self.child.child(&run.plan.cascades).table;
+        let child = table.definition();
+        let mut positions = 0..child.indexes.len();
+        let position = positions.find(|position| table.index_of_definition(*position) == index).unwrap_or(0);
+        let name = child.indexes.get(position).map_or("PRIMARY", |index| index.name.as_str());
+        let value = key_text(child, position, row, run);
+        let parent = &self.parent.table.definition().name.table;
+        sql_error!(ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO, parent, value, child.name.table, name)
+    }
+}
+
+/// Deletes a row that refers, after those that refer to it.
+fn delete(
+    target: &Target,
+    (key, row): (&[u8], &[Value]),
+    chain: &Chain<'_>,
+    run: &mut Run<'_, '_>,
+) -> SqlResult<()> {
+    settle(target, row, Event::Deleted, chain, run)?;
+    match run.statement.transaction.delete(&target.table, key) {
+        Ok(()) | Err(EngineError::RowNotFound) => Ok(()),
+        Err(error) => Err(engine_error(error, &target.table)),
+    }
+}
+
+/// The newest state of a row, which is locked, but for columns that are kept.
+pub(super) fn locked_row(target: &Target, key: &[u8], run: &Run<'_, '_>) -> SqlResult<Option<Vec<Value>>> {
+    let table = &target.table;
+    let count = table.definition().columns.len();
+    let wanted = match target.kept.is_none() {
+        true => ColumnSet::All,
+        false => ColumnSet::of((0..count).filter(|column| !target.kept.contains(*column))),
+    };
+    let mode = ReadMode::Exclusive(WaitPolicy::Wait);
+    let mut row = None;
+    let copy = &mut |found: &[u8]| row = Some(stored_values(table, found));
+    let is_there = run.statement.transaction.get_columns(table, 0, key, mode, &wanted, copy);
+    is_there.map_err(|error| engine_error(error, table))?;
+    Ok(row)
+}
+
+/// Whether a text fits a column that may be shorter than the one that it comes from.
+fn has_room(value: &Value, to: &values::ColumnType) -> bool {
+    let (Value::Bytes(bytes), Some(length)) = (value, to.length) else { return true };
+    match to.kind.is_text() {
+        true => to.collation.charset().character_count(bytes) <= length as usize,
+        false => bytes.len() <= length as usize,
+    }
+}

@@ -1,0 +1,78 @@
+//! Foreign keys as rows that change meet them: the parents that a row must have, the rows that refer to it. Main types: [`References`],
+//! [`ParentKey`], [`ChildKey`].
+
+use crate::change::Target;
+use dictionary::{ForeignKeyDefinition, TableDefinition};
+use engine::Table;
+use std::sync::Arc;
+
+/// The foreign keys of a target's rows, as far as a statement's changes concern them.
+#[derive(Clone, Debug, Default)]
+pub struct References {
+    /// What they refer to, in the order of the keys' names.
+    pub parents: Vec<ParentKey>,
+    /// What refers to them, in the order in which the keys were made.
+    pub children: Vec<ChildKey>,
+}
+
+impl References {
+    /// Whether a column of a row is looked at.
+    pub fn read(&self, definition: &TableDefinition, column: usize) -> bool {
+        self.parents.iter().any(|parent| definition.foreign_keys[parent.key].columns.contains(&column))
+            || self.children.iter().any(|child| child.columns.contains(&column))
+    }
+
+    /// Whether rows refer to rows of their own table: they must not wait for others.
+    pub fn refer_to_themselves(&self) -> bool {
+        self.parents.iter().any(|key| key.is_own)
+    }
+}
+
+/// A foreign key of a target.
+#[derive(Clone, Debug)]
+pub struct ParentKey {
+    /// Its number among the foreign keys of the target's definition.
+    pub key: usize,
+    /// Where its parents are; None where there is no such table, so that no row has a parent.
+    pub referred: Option<ReferredIndex>,
+    /// It refers to its own table.
+    pub is_own: bool,
+}
+
+/// The index by which parents are found.
+#[derive(Clone, Debug)]
+pub struct ReferredIndex {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Number of the index.
+    pub index: usize,
+    /// The columns, in the order of the key's.
+    pub columns: Vec<usize>,
+}
+
+/// A foreign key of another table, or of the same, that refers to a target.
+#[derive(Clone, Debug)]
+pub struct ChildKey {
+    /// The table that has it, by its number among the tables that a plan changes by foreign keys.
+    pub child: usize,
+    /// Its number among the foreign keys of that table's definition.
+    pub key: usize,
+    /// Number of the child's index that begins with the key's columns.
+    pub index: usize,
+    /// The target's columns, in the order of the key's.
+    pub columns: Vec<usize>,
+    /// The table is the target's.
+    pub is_own: bool,
+}
+
+impl ChildKey {
+    /// The table that has it.
+    pub fn child<'p>(&self, cascades: &'p [Target]) -> &'p Target {
+        &cascades[self.child]
+    }
+
+    /// The key.
+    pub fn definition<'p>(&self, cascades: &'p [Target]) -> &'p ForeignKeyDefinition {
+        &self.child(cascades).table.definition().foreign_keys[self.key]
+    }
+}
