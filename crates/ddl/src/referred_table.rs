@@ -3,7 +3,6 @@
 
 use super::foreign_key::serves;
 use crate::definer::Definer;
-use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
 use dictionary::{ForeignKeyDefinition, IndexDefinition, IndexKind, TableDefinition, TableName};
@@ -62,7 +61,7 @@ pub(super) fn require_references<'p>(
     parents: impl IntoIterator<Item = &'p TableName>,
 ) -> SqlResult<()> {
     for parent in parents {
-        definer.user.require_table(definer.instance, Privileges::REFERENCES, parent)?;
+        definer.user.require_references(definer.instance, parent)?;
     }
     Ok(())
 }

@@ -226,6 +226,13 @@ impl SessionUser {
         self.missing_on_table(missing, table)
     }
 
+    /// What a foreign key takes of the table that it refers to, whether that exists or not. Error 1142, by its full name.
+    pub fn require_references(&mut self, instance: &Instance, name: &TableName) -> SqlResult<()> {
+        let TableName { schema, table } = name;
+        let missing = Privileges::REFERENCES.without(self.current_grants(instance).table(schema, table));
+        self.missing_on_table(missing, &format!("{schema}.{table}"))
+    }
+
     /// The same where a privilege on any column of the table will do.
     pub fn require_table_or_columns(
         &mut self,

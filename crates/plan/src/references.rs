@@ -22,6 +22,11 @@ impl References {
             || self.children.iter().any(|child| child.columns.contains(&column))
     }
 
+    /// Whether rows of the same table may change with a row.
+    pub fn are_referred_to_by_themselves(&self) -> bool {
+        self.children.iter().any(|key| key.is_own)
+    }
+
     /// Whether rows refer to rows of their own table: they must not wait for others.
     pub fn refer_to_themselves(&self) -> bool {
         self.parents.iter().any(|key| key.is_own)

@@ -57,7 +57,8 @@ pub fn settle_children(
     if !run.statement.settings.foreign_key_checks {
         return Ok(());
     }
-    let chain = Chain { table: target.table.id(), key, depth: 1, before: None };
+    let goes = !matches!(event, Event::Updated(_));
+    let chain = Chain { table: target.table.id(), key, goes, depth: 1, before: None };
     settle(target, row, event, &chain, run)
 }
 
@@ -65,18 +66,23 @@ pub fn settle_children(
 struct Chain<'a> {
     table: TableId,
     key: &'a [u8],
+    /// Whether it goes.
+    goes: bool,
     depth: usize,
     before: Option<&'a Chain<'a>>,
 }
 
 impl<'a> Chain<'a> {
-    /// Whether that row is one of them: keys that go round lead back to it.
-    fn has(&self, table: TableId, key: &[u8]) -> bool {
-        self.table == table && self.key == key || self.before.is_some_and(|before| before.has(table, key))
+    /// That row, if it is one of them: keys that go round lead back to it. Whether it goes.
+    fn find(&self, table: TableId, key: &[u8]) -> Option<bool> {
+        if self.table == table && self.key == key {
+            return Some(self.goes);
+        }
+        self.before.and_then(|before| before.find(table, key))
     }
 
-    fn with(&'a self, table: TableId, key: &'a [u8]) -> Chain<'a> {
-        Chain { table, key, depth: self.depth + 1, before: Some(self) }
+    fn with(&'a self, table: TableId, key: &'a [u8], goes: bool) -> Chain<'a> {
+        Chain { table, key, goes, depth: self.depth + 1, before: Some(self) }
     }
 }
 
@@ -100,7 +106,7 @@ fn settle(
         let action = if is_update { key.on_update } else { key.on_delete };
         let referring = Referring { parent: target, child, values: &values };
         if !action.changes_rows() || is_update && child.is_own {
-            if referring.is_there(run)? {
+            if referring.is_there(chain, run)? {
                 return Err(referred_error(child, run));
             }
             continue;
@@ -136,11 +142,21 @@ impl Referring<'_> {
         key_prefix(&child.table, self.child.index, &key.columns, self.values, from)
     }
 
-    fn is_there(&self, run: &Run<'_, '_>) -> SqlResult<bool> {
+    /// Whether there is one. Of rows that go because of others MySQL does not count what refers to itself.
+    fn is_there(&self, chain: &Chain<'_>, run: &Run<'_, '_>) -> SqlResult<bool> {
+        let mode = ReadMode::Shared(WaitPolicy::Wait);
+        let target = self.child.child(&run.plan.cascades);
+        if self.child.is_own && chain.depth > 1 {
+            let mut found = false;
+            self.each_key(mode, run, &mut |key| {
+                found |= chain.find(target.table.id(), key) != Some(true);
+                Ok(!found)
+            })?;
+            return Ok(found);
+        }
         let Some(prefix) = self.prefix(run) else { return Ok(false) };
-        let table = &self.child.child(&run.plan.cascades).table;
         let columns = &self.child.definition(&run.plan.cascades).columns;
-        find(table, self.child.index, &prefix, ReadMode::Shared(WaitPolicy::Wait), columns, run)
+        find(&target.table, self.child.index, &prefix, mode, columns, run)
     }
 
     /// Deletes or changes them all. They are found first: what happens to one may be that another goes too.
@@ -169,32 +185,43 @@ impl Referring<'_> {
 
     /// The clustered keys of them all, which are locked; None if there are none.
     fn keys(&self, run: &Run<'_, '_>) -> SqlResult<Option<RowStore>> {
-        let Some(prefix) = self.prefix(run) else { return Ok(None) };
+        let mut keys = None;
+        self.each_key(ReadMode::Exclusive(WaitPolicy::Wait), run, &mut |key| {
+            let key = [Value::Bytes(key.to_vec())];
+            keys.get_or_insert_with(|| run.row_store()).push(RowRef::Values(&key))?;
+            Ok(true)
+        })?;
+        Ok(keys)
+    }
+
+    /// Calls `visit` with the clustered key of each of them, until it says false. They are read, and locked, in that mode.
+    fn each_key(
+        &self,
+        mode: ReadMode,
+        run: &Run<'_, '_>,
+        visit: &mut dyn FnMut(&[u8]) -> SqlResult<bool>,
+    ) -> SqlResult<()> {
+        let Some(prefix) = self.prefix(run) else { return Ok(()) };
         let table = &self.child.child(&run.plan.cascades).table;
         let columns = &self.child.definition(&run.plan.cascades).columns;
         let (range, is_cut) = fitted(table, self.child.index, &prefix);
-        let options = ScanOptions {
-            index: self.child.index,
-            range,
-            mode: ReadMode::Exclusive(WaitPolicy::Wait),
-            columns: ColumnSet::of(columns.iter().copied()),
-            ..ScanOptions::default()
-        };
+        let columns_read = ColumnSet::of(columns.iter().copied());
+        let index = self.child.index;
+        let options = ScanOptions { index, range, mode, columns: columns_read, ..ScanOptions::default() };
         let transaction = run.statement.transaction;
         let failed = |error| engine_error(error, table);
         let mut scan = transaction.scan(table, options).map_err(failed)?;
-        let (mut batch, mut keys) = (RowBatch::new(), None);
+        let mut batch = RowBatch::new();
         while scan.next_batch(transaction, &mut batch, ROWS_AT_ONCE).map_err(failed)? {
             run.check_killed()?;
             for at in 0..batch.len() {
-                if is_cut && !begins_with(table, self.child.index, batch.row(at), &prefix, columns.len()) {
-                    continue;
+                let refers = !is_cut || begins_with(table, index, batch.row(at), &prefix, columns.len());
+                if refers && !visit(batch.key(at))? {
+                    return Ok(());
                 }
-                let key = [Value::Bytes(batch.key(at).to_vec())];
-                keys.get_or_insert_with(|| run.row_store()).push(RowRef::Values(&key))?;
             }
         }
-        Ok(keys)
+        Ok(())
     }
 
     /// Deletes or changes one of them, unless it has gone or changed meanwhile.
@@ -209,11 +236,13 @@ impl Referring<'_> {
         let target = self.child.child(&run.plan.cascades);
         let table = target.table.id();
         let goes = action == ReferenceAction::Cascade && !matches!(event, Event::Updated(_));
-        if chain.has(table, key) {
-            // It goes in any case; but it cannot become two things.
-            return if goes { Ok(()) } else { Err(referred_error(self.child, run)) };
+        match chain.find(table, key) {
+            // Whatever else it should become.
+            Some(true) => return Ok(()),
+            Some(false) => return Err(referred_error(self.child, run)),
+            None => {}
         }
-        let chain = &chain.with(table, key);
+        let chain = &chain.with(table, key, goes);
         let Some(before) = locked_row(target, key, run)? else { return Ok(()) };
         let columns = &self.child.definition(&run.plan.cascades).columns;
         let Some(row) = self.changed(&before, action, event, run)? else {

@@ -35,8 +35,12 @@ pub fn run(run: &mut Run<'_, '_>, plan: &DeletePlan) -> SqlResult<StatementOutco
             }
         }
     } else {
-        let mut found = FoundRows::singly(&plan.node, run);
         let target = &plan.targets[0];
+        // A row that goes may change one that would have been read ahead.
+        let mut found = match target.base.references.are_referred_to_by_themselves() {
+            true => FoundRows::without_reading_ahead(&plan.node, run),
+            false => FoundRows::singly(&plan.node, run),
+        };
         while found.next(run)? {
             for row in found.batch.iter() {
                 if let ValueRef::Bytes(key) = row.get(target.key_slot) {

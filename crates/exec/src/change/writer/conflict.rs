@@ -5,6 +5,7 @@ use super::Writer;
 use crate::change::assigning::Assigning;
 use crate::change::cascades::Event;
 use crate::change::long_columns::LongColumns;
+use crate::change::parents::has_parents;
 use crate::change::row::{self, Change, Removal, Updated, duplicate_error};
 use crate::change::row_buffer::stored_values;
 use crate::run::{Run, engine_error};
@@ -38,7 +39,11 @@ impl Writer<'_> {
             }
             if self.plan.replace && !self.is_generated_key(&duplicate) {
                 match self.make_way(&duplicate, (row, bytes), run)? {
-                    Way::Cleared => replaced += 1,
+                    Way::Cleared => {
+                        replaced += 1;
+                        // A parent may have gone, as the row in the way or with it.
+                        has_parents(&self.plan.target, row, None, false, run)?;
+                    }
                     Way::Free => {}
                     Way::SameRow => break,
                 }
