@@ -5,6 +5,7 @@
 mod auto_increment;
 pub mod codec;
 pub mod table;
+pub mod view;
 
 pub use auto_increment::{
     AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind, counted,
@@ -14,3 +15,4 @@ pub use table::{
     CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, GeneratedColumn, IndexDefinition,
     IndexKind, IndexPart, RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
 };
+pub use view::{ViewAlgorithm, ViewCheck, ViewDefinition, decode_view, encode_view};

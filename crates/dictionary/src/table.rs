@@ -213,6 +213,29 @@ impl TableDefinition {
         self.checks.iter().position(|check| check.folded_name() == folded)
     }
 
+    /// Whether both have columns of the same names in the same order.
+    pub fn has_columns_of(&self, other: &TableDefinition) -> bool {
+        self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(|(one, other)| one.name == other.name)
+    }
+
+    /// Whether rows and keys of both have the same bytes.
+    pub fn has_storage_of(&self, other: &TableDefinition) -> bool {
+        let columns = self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(|(one, other)| {
+                values::row::Form::of(&one.column_type) == values::row::Form::of(&other.column_type)
+                    && one.column_type.collation == other.column_type.collation
+                    && one.nullable == other.nullable
+            });
+        let indexes = self.indexes.len() == other.indexes.len()
+            && self
+                .indexes
+                .iter()
+                .zip(&other.indexes)
+                .all(|(one, other)| one.kind == other.kind && one.parts == other.parts);
+        columns && indexes
+    }
+
     /// Whether values of a column are computed: DEFAULT (expression), GENERATED ALWAYS AS.
     pub fn computes_values(&self) -> bool {
         let is_computed = |column: &ColumnDefinition| {

@@ -21,6 +21,8 @@ const LOOKED_AT: usize = 8;
 #[derive(Debug, Default)]
 pub struct Dictionary {
     maps: RwLock<Maps>,
+    /// Views by name.
+    pub views: dictionary_store::Views,
     /// Open tables, in the order in which they come up for being packed.
     ring: Mutex<VecDeque<Weak<TableEntry>>>,
     open_max: AtomicUsize,
@@ -226,9 +228,10 @@ impl Dictionary {
             .or_insert(SchemaEntry { definition, tables: BTreeMap::new() });
     }
 
-    /// Removes a schema with its tables.
+    /// Removes a schema with its tables and views.
     pub(crate) fn remove_schema(&self, name: &str) {
         self.write().schemas.remove(name);
+        self.views.replace(&self.views.names(name), Vec::new());
     }
 
     /// Adds a table that is not open yet.
