@@ -79,6 +79,13 @@ impl Printer<'_> {
         if !is_truth_value(operand) {
             return self.compared_with_zero("(0 = ", operand);
         }
+        if matches!(plain(operand), Expression::Exists(_)) {
+            return self.wrapped("(not ", std::slice::from_ref(operand), ")");
+        }
+        if let Expression::InSubquery { operand, query, negated: true } = plain(operand) {
+            let (operand, query, negated) = (operand.clone(), query.clone(), false);
+            return self.expression(&Expression::InSubquery { operand, query, negated });
+        }
         self.wrapped("(not(", std::slice::from_ref(operand), "))")
     }
 
@@ -263,6 +270,9 @@ pub(super) fn is_truth_value(expression: &Expression) -> bool {
         | Expression::Like { .. }
         | Expression::Regexp { .. }
         | Expression::MemberOf { .. }
+        | Expression::Exists(_)
+        | Expression::InSubquery { .. }
+        | Expression::Quantified { .. }
         | Expression::Literal(Literal::True | Literal::False) => true,
         Expression::Function(call) => call.schema.is_none() && names::gives_truth_value(&call.name),
         _ => false,
