@@ -3,33 +3,103 @@
 //! plans, so what is remembered is one number that is read and written at once; no other memory depends on it.
 
 use crate::catalog::{GrantsId, PrivilegeCheck, PrivilegeRequest};
-use errors::SqlResult;
+use dictionary::TableName;
+use errors::{SqlError, SqlResult, code, sql_error};
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What a view asks for.
+#[derive(Clone, Debug)]
+pub struct ViewPrivileges {
+    /// The view that the statement names: errors tell of no other.
+    pub view: TableName,
+    /// Whose rights count, user and host; None: those of who runs the statement.
+    pub definer: Option<(String, String)>,
+    /// What it asks for.
+    pub requests: Vec<PrivilegeRequest>,
+}
 
 /// What the user of a plan must be allowed to do.
 #[derive(Debug)]
 pub struct PrivilegesNeeded {
     requests: Vec<PrivilegeRequest>,
+    views: Vec<ViewPrivileges>,
     /// The grants that last sufficed; 0: none.
     sufficed: AtomicU64,
+    /// The state of all accounts in which the definers' grants last sufficed; 0: none.
+    definers_sufficed: AtomicU64,
 }
 
 impl PrivilegesNeeded {
     /// Nothing was asked yet.
     pub fn new(requests: Vec<PrivilegeRequest>) -> PrivilegesNeeded {
-        PrivilegesNeeded { requests, sufficed: AtomicU64::new(0) }
+        PrivilegesNeeded::with_views(requests, Vec::new())
+    }
+
+    /// The same with what views ask for.
+    pub fn with_views(requests: Vec<PrivilegeRequest>, views: Vec<ViewPrivileges>) -> PrivilegesNeeded {
+        PrivilegesNeeded {
+            requests,
+            views,
+            sufficed: AtomicU64::new(0),
+            definers_sufficed: AtomicU64::new(0),
+        }
     }
 
     /// The first error of [`PrivilegeCheck::check`], if any.
     pub fn check(&self, grants: &dyn PrivilegeCheck) -> SqlResult<()> {
+        self.check_user(grants)?;
+        if self.views.is_empty() { Ok(()) } else { self.check_definers(grants) }
+    }
+
+    #[inline]
+    fn check_user(&self, grants: &dyn PrivilegeCheck) -> SqlResult<()> {
         let id = grants.grants_id().map_or(0, |GrantsId(id)| NonZeroU64::get(id));
         if id != 0 && self.sufficed.load(Ordering::Relaxed) == id {
             return Ok(());
         }
         self.requests.iter().try_for_each(|request| grants.check(request))?;
+        for asked in self.views.iter().filter(|asked| asked.definer.is_none()) {
+            let checked = asked.requests.iter().try_for_each(|request| grants.check(request));
+            checked.map_err(|error| error_of_view(error, &asked.view))?;
+        }
         self.sufficed.store(id, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// What definers may do, as long as no account changes.
+    fn check_definers(&self, grants: &dyn PrivilegeCheck) -> SqlResult<()> {
+        let id = grants.accounts_id().map_or(0, NonZeroU64::get);
+        if id != 0 && self.definers_sufficed.load(Ordering::Relaxed) == id {
+            return Ok(());
+        }
+        for asked in &self.views {
+            let Some((user, host)) = &asked.definer else { continue };
+            let definer = grants.of_definer(user, host)?;
+            let checked = asked.requests.iter().try_for_each(|request| definer.check(request));
+            checked.map_err(|error| error_of_view(error, &asked.view))?;
+        }
+        self.definers_sufficed.store(id, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+/// What is told of an error within a view: that the view is no good, and nothing of what it reads.
+pub fn error_of_view(error: SqlError, view: &TableName) -> SqlError {
+    const HIDDEN: &[&errors::ErrorCode] = &[
+        &code::ER_BAD_FIELD_ERROR,
+        &code::ER_NO_SUCH_TABLE,
+        &code::ER_BAD_DB_ERROR,
+        &code::ER_UNKNOWN_TABLE,
+        &code::ER_SP_DOES_NOT_EXIST,
+        &code::ER_PROCACCESS_DENIED_ERROR,
+        &code::ER_DBACCESS_DENIED_ERROR,
+        &code::ER_COLUMNACCESS_DENIED_ERROR,
+        &code::ER_TABLEACCESS_DENIED_ERROR,
+    ];
+    match HIDDEN.iter().any(|hidden| error.is(hidden)) {
+        true => sql_error!(ER_VIEW_INVALID, view.schema, view.table),
+        false => error,
     }
 }
 
@@ -50,6 +120,10 @@ mod tests {
     impl PrivilegeCheck for Answer {
         fn grants_id(&self) -> Option<GrantsId> {
             self.id.and_then(NonZeroU64::new).map(GrantsId)
+        }
+
+        fn of_definer(&self, _user: &str, _host: &str) -> SqlResult<std::sync::Arc<dyn PrivilegeCheck>> {
+            Ok(std::sync::Arc::new(crate::catalog::AllPrivileges))
         }
 
         fn check(&self, _request: &PrivilegeRequest) -> SqlResult<()> {

@@ -135,7 +135,7 @@ fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
         subqueries: binder.subqueries.plans,
         asked_first: binder.subqueries.asked_first,
         common_tables: binder.common_tables.uses,
-        privileges: PrivilegesNeeded::new(binder.privileges.requests),
+        privileges: PrivilegesNeeded::with_views(binder.privileges.requests, binder.privileges.views),
         tables: binder.tables,
         volatile: binder.nature.volatile,
         row_by_row: binder.nature.assigns || binder.nature.calls_routines,
