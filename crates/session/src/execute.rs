@@ -118,6 +118,7 @@ impl Session {
                 seen = session.instance.see(&locks);
             }
             let mut only_planned = true;
+            crate::views::check_covered(session, statement, &locks)?;
             let outcome = session.with_context(&locks, reads_lock, parameters, |context| {
                 let prepared = prepare(statement, typing, context, true)?;
                 refused?;
@@ -436,6 +437,7 @@ impl Session {
         self.run_in_transaction(&locks, false, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(sources);
             let mut only_planned = true;
+            crate::views::check_covered(session, statement, &locks)?;
             let outcome = session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
                 let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;

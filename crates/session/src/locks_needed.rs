@@ -1,11 +1,10 @@
 //! Which metadata locks a statement needs, those of the programs that it calls among them. Main function: [`locks_needed`].
 
 use crate::nested::program_of;
-use catalog::{LockKey, TableLock};
-use catalog::{LockUse, TableLocks};
+use catalog::{LockKey, LockMode, LockUse, TableLock, TableLocks};
+use dictionary::{TableName, ViewDefinition};
 use expression::Routine;
-use instance::names_used;
-use instance::{Instance, system_schemas, table_name};
+use instance::{Instance, names_used, system_schemas, table_name, view_query};
 use parser::ast::Statement;
 use std::sync::Arc;
 
@@ -15,6 +14,8 @@ struct Needs<'i> {
     locks: TableLocks,
     /// The programs that were looked into.
     programs: Vec<Arc<Routine>>,
+    /// The views that were looked into.
+    views: Vec<Arc<ViewDefinition>>,
 }
 
 impl Needs<'_> {
@@ -33,6 +34,7 @@ impl Needs<'_> {
                 None => self.locks.locks.push(TableLock::new(key.clone(), found.mode)),
             }
             self.locks.uses.push(LockUse { key, alias: found.alias, mode: found.mode, by_program });
+            self.add_view(&full, found.mode);
         }
         for call in used.functions {
             let schema = call.schema.as_deref().or(schema);
@@ -40,6 +42,27 @@ impl Needs<'_> {
             {
                 self.add_program(routine);
             }
+        }
+    }
+
+    /// What a view reads, if the name is one's: locked as the view is.
+    fn add_view(&mut self, name: &TableName, mode: LockMode) {
+        let Some(view) = self.instance.engine().dictionary().views.get(&name.schema, &name.table) else {
+            return;
+        };
+        if self.views.iter().any(|known| Arc::ptr_eq(known, &view)) {
+            return;
+        }
+        self.views.push(Arc::clone(&view));
+        // A text that is no good is told of when it is bound.
+        let Ok(query) = view_query(&view) else { return };
+        let first = self.locks.uses.len();
+        self.add(&Statement::Query(Box::new(query)), Some(&name.schema), true);
+        if mode == LockMode::Write {
+            self.locks.uses[first..].iter_mut().for_each(|used| used.mode = mode);
+            let uses = &self.locks.uses[first..];
+            let is_used = |lock: &&mut TableLock| uses.iter().any(|used| used.key == lock.key);
+            self.locks.locks.iter_mut().filter(is_used).for_each(|lock| lock.mode = mode);
         }
     }
 
@@ -57,7 +80,8 @@ impl Needs<'_> {
 /// The metadata locks that a statement needs, those of the programs that it calls among them. Tables of system schemas
 /// need none.
 pub(crate) fn locks_needed(instance: &Instance, statement: &Statement, schema: Option<&str>) -> TableLocks {
-    let mut needs = Needs { instance, locks: TableLocks::default(), programs: Vec::new() };
+    let (locks, programs, views) = (TableLocks::default(), Vec::new(), Vec::new());
+    let mut needs = Needs { instance, locks, programs, views };
     needs.add(statement, schema, false);
     let mut needed = needs.locks;
     needed.locks.sort_by(|left, right| left.key.cmp(&right.key));

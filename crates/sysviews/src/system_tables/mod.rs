@@ -15,6 +15,7 @@ mod reference;
 mod row;
 mod sessions;
 mod tables;
+mod views;
 
 pub(crate) use accounts::privilege_rows;
 pub use columns::default_text;
@@ -32,7 +33,7 @@ use instance::SessionShared;
 use instance::SessionUser;
 use instance::system_schemas::{OVERLAY_SCHEMA, is_system_schema};
 use keys::Wanted;
-use plan::{VirtualCursor, VirtualRequest, VirtualTables};
+use plan::{View, VirtualCursor, VirtualRequest, VirtualTables};
 use std::sync::Arc;
 use values::Value;
 use variables::SessionVariables;
@@ -97,6 +98,10 @@ impl VirtualTables for SystemTables<'_> {
         definition(schema, name)
     }
 
+    fn view(&self, schema: &str, name: &str) -> SqlResult<Option<View>> {
+        self.instance.view(schema, name)
+    }
+
     fn routine(&self, schema: &str, name: &str) -> Option<Arc<Routine>> {
         self.instance.routines().find(schema, name)
     }
@@ -147,6 +152,8 @@ impl SystemTables<'_> {
             "TABLE_CONSTRAINTS" => self.by_table(wanted, SystemTables::table_constraints),
             "CHECK_CONSTRAINTS" => self.by_table(wanted, SystemTables::check_constraints),
             "PARTITIONS" => self.by_table(wanted, SystemTables::partitions),
+            "VIEWS" => self.by_table(wanted, views::views),
+            "VIEW_TABLE_USAGE" => self.by_table(wanted, views::view_table_usage),
             "ENGINES" => whole(reference::engines()),
             "CHARACTER_SETS" => whole(reference::character_sets()),
             "COLLATIONS" => whole(reference::collations()),
