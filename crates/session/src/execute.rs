@@ -98,28 +98,22 @@ impl Session {
             crate::xa::refuse_tables(self, statement)?;
         }
         self.refuse_change(traits)?;
-        if matches!(statement, Statement::Load(_)) {
-            self.refuse_read_only_transaction()?;
-        }
-        if let Statement::Load(load) = statement
-            && load.local
-            && !self.instance.global_value(id::LOCAL_INFILE).is_on()
-        {
-            return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
-        }
+        self.refuse_load(statement)?;
+        let fingerprint = self.settings().fingerprint;
         let mut locks = self.locks_needed(statement);
         self.refuse_read_only_change(statement, &locks)?;
-        let (mut seen, fingerprint) = (Vec::new(), self.settings().fingerprint);
+        let (mut seen, mut covered) = (Vec::new(), None);
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
+            covered = crate::views::cover(session, statement, &locks)?;
+            let locks = covered.as_ref().unwrap_or(&locks);
             // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
             let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
             if kept.is_some() {
-                seen = session.instance.see(&locks);
+                seen = session.instance.see(locks);
             }
             let mut only_planned = true;
-            crate::views::check_covered(session, statement, &locks)?;
-            let outcome = session.with_context(&locks, reads_lock, parameters, |context| {
+            let outcome = session.with_context(locks, reads_lock, parameters, |context| {
                 let prepared = prepare(statement, typing, context, true)?;
                 refused?;
                 only_planned = false;
@@ -132,11 +126,22 @@ impl Session {
             session.transaction.only_planned = only_planned;
             outcome
         });
+        locks = covered.unwrap_or(locks);
         if let Some(Some(planned)) = kept {
             locks.remember(seen);
             planned.locks = locks;
         }
         self.answer(outcome?, channel)
+    }
+
+    /// What LOAD DATA is refused for before its names are looked up.
+    fn refuse_load(&mut self, statement: &Statement) -> SqlResult<()> {
+        let Statement::Load(load) = statement else { return Ok(()) };
+        self.refuse_read_only_transaction()?;
+        if load.local && !self.instance.global_value(id::LOCAL_INFILE).is_on() {
+            return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
+        }
+        Ok(())
     }
 
     /// Plans a statement for its values, of which a kept plan is far from what it expects, and runs it. The kept plan stays; if it reads
@@ -437,8 +442,9 @@ impl Session {
         self.run_in_transaction(&locks, false, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(sources);
             let mut only_planned = true;
-            crate::views::check_covered(session, statement, &locks)?;
-            let outcome = session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
+            let covered = crate::views::cover(session, statement, &locks)?;
+            let locks = covered.as_ref().unwrap_or(&locks);
+            let outcome = session.with_overlay(locks, reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
                 let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
                 only_planned = false;

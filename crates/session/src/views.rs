@@ -453,17 +453,27 @@ fn is_of_view(error: &SqlError) -> bool {
     [&code::ER_VIEW_INVALID, &code::ER_VIEW_RECURSIVE].iter().any(|code| error.is(code))
 }
 
-/// Error 1412 where a view was redefined while the locks of a statement were waited for, so that it reads what they do not cover.
-pub(crate) fn check_covered(session: &Session, statement: &Statement, locks: &TableLocks) -> SqlResult<()> {
+/// The locks of a statement whose views were redefined while it waited for those that it held to be enough: more are taken until
+/// they cover what the views read now. What is locked is not redefined any more. None if nothing is missing.
+pub(crate) fn cover(
+    session: &mut Session,
+    statement: &Statement,
+    locks: &TableLocks,
+) -> SqlResult<Option<TableLocks>> {
     if !locks.uses.iter().any(|used| used.by_program) {
-        return Ok(());
+        return Ok(None);
     }
-    let needed = session.locks_needed(statement);
-    let is_covered = |wanted: &TableLock| {
-        locks.locks.iter().any(|lock| lock.key == wanted.key && lock.mode.covers(wanted.mode))
-    };
-    match needed.locks.iter().all(is_covered) {
-        true => Ok(()),
-        false => Err(sql_error!(ER_TABLE_DEF_CHANGED)),
+    let mut taken: Option<TableLocks> = None;
+    loop {
+        let needed = session.locks_needed(statement);
+        let held = taken.as_ref().unwrap_or(locks);
+        let is_held = |wanted: &TableLock| {
+            held.locks.iter().any(|lock| lock.key == wanted.key && lock.mode.covers(wanted.mode))
+        };
+        if needed.locks.iter().all(is_held) {
+            return Ok(taken);
+        }
+        session.take_table_locks(&needed)?;
+        taken = Some(needed);
     }
 }

@@ -156,19 +156,7 @@ impl Printer<'_> {
                 self.push("exists");
                 self.subquery(&existing(query))
             }
-            Expression::InSubquery { operand, query, negated: false } => {
-                self.operand(operand)?;
-                self.push(" in ");
-                self.subquery(query)
-            }
-            Expression::InSubquery { operand, query, negated: true } => {
-                self.push("(not(");
-                self.operand(operand)?;
-                self.push(" in ");
-                self.subquery(query)?;
-                self.push("))");
-                Some(())
-            }
+            Expression::InSubquery { operand, query, negated } => self.in_subquery(operand, query, *negated),
             Expression::Quantified { operator, quantifier, operand, query } => {
                 self.quantified(*operator, *quantifier, operand, query)
             }
@@ -176,35 +164,27 @@ impl Printer<'_> {
         }
     }
 
-    fn quantified(
+    /// Without parentheses, unlike IN of a list.
+    pub(super) fn in_subquery(&mut self, operand: &Expression, query: &Query, negated: bool) -> Option<()> {
+        self.operand(operand)?;
+        self.push(if negated { " not in " } else { " in " });
+        self.subquery(query)
+    }
+
+    pub(super) fn quantified(
         &mut self,
         operator: BinaryOperator,
         quantifier: Quantifier,
         operand: &Expression,
         query: &Query,
     ) -> Option<()> {
-        let word = match quantifier {
-            Quantifier::All => "all ",
-            Quantifier::Any => "any ",
-        };
-        match (operator, word) {
-            (BinaryOperator::Equal, "any ") => {
-                self.operand(operand)?;
-                self.push(" in ");
-                self.subquery(query)
-            }
-            (BinaryOperator::NotEqual, "all ") => {
-                self.push("(not(");
-                self.operand(operand)?;
-                self.push(" in ");
-                self.subquery(query)?;
-                self.push("))");
-                Some(())
-            }
-            _ => {
+        match (operator, quantifier) {
+            (BinaryOperator::Equal, Quantifier::Any) => self.in_subquery(operand, query, false),
+            (BinaryOperator::NotEqual, Quantifier::All) => self.in_subquery(operand, query, true),
+            (_, quantifier) => {
                 self.operand(operand)?;
                 self.push(names::operator(operator));
-                self.push(word);
+                self.push(if quantifier == Quantifier::All { "all " } else { "any " });
                 self.subquery(query)
             }
         }

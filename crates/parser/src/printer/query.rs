@@ -205,7 +205,7 @@ impl<'a> Printer<'a> {
         let names = std::mem::take(&mut self.state()?.names);
         let names_columns = std::mem::replace(&mut self.state()?.names_columns, false);
         let mut before = None;
-        for term in &operation.rest {
+        for (at, term) in operation.rest.iter().enumerate() {
             if before.is_some_and(|operator| operator != term.operator) {
                 text = format!("({text})");
             }
@@ -215,7 +215,11 @@ impl<'a> Printer<'a> {
                 SetOperator::Except => " except ",
                 SetOperator::Intersect => " intersect ",
             });
-            text.push_str(if term.all { "all " } else { "" });
+            // A UNION that removes duplicates removes those of the unions before it.
+            let later = operation.rest[at + 1..].iter();
+            let mut unions = later.take_while(|later| later.operator == SetOperator::Union);
+            let is_undone = term.operator == SetOperator::Union && unions.any(|later| !later.all);
+            text.push_str(if term.all && !is_undone { "all " } else { "" });
             text.push_str(&self.apart(|printer| printer.operand_in_set(&term.body))?);
         }
         let state = self.state()?;
@@ -286,9 +290,23 @@ impl<'a> Printer<'a> {
             self.condition(having)?;
         }
         self.scope()?.clause = Clause::OrderBy;
-        for (at, item) in order_by.iter().enumerate() {
-            self.push(if at > 0 { "," } else { " order by " });
-            self.ordered(&item.expression, &items)?;
+        let mut is_first = true;
+        for item in order_by {
+            let mut text = self.apart(|printer| printer.ordered(&item.expression, &items))?;
+            // DISTINCT orders by what is shown: a subquery would not be known again.
+            if let Some(shown) = items.iter().find(|shown| select.options.distinct && shown.text == text)
+                && text.contains("(select ")
+            {
+                text.clear();
+                print_name(&mut text, &shown.name);
+            }
+            // An integer orders nothing, and would be a position.
+            if text.bytes().all(|byte| byte.is_ascii_digit()) {
+                continue;
+            }
+            self.push(if is_first { " order by " } else { "," });
+            is_first = false;
+            self.push(&text);
             self.push(if item.descending { " desc" } else { "" });
         }
         let scope = self.state()?.scopes.pop()?;

@@ -82,9 +82,20 @@ impl Printer<'_> {
         if matches!(plain(operand), Expression::Exists(_)) {
             return self.wrapped("(not ", std::slice::from_ref(operand), ")");
         }
-        if let Expression::InSubquery { operand, query, negated: true } = plain(operand) {
-            let (operand, query, negated) = (operand.clone(), query.clone(), false);
-            return self.expression(&Expression::InSubquery { operand, query, negated });
+        match plain(operand) {
+            Expression::InSubquery { operand, query, negated } => {
+                return self.in_subquery(operand, query, !negated);
+            }
+            Expression::Quantified { operator, quantifier, operand, query } => {
+                let quantifier = match quantifier {
+                    Quantifier::All => Quantifier::Any,
+                    Quantifier::Any => Quantifier::All,
+                };
+                if let Some(opposite) = opposite(*operator) {
+                    return self.quantified(opposite, quantifier, operand, query);
+                }
+            }
+            _ => {}
         }
         self.wrapped("(not(", std::slice::from_ref(operand), "))")
     }

@@ -83,9 +83,7 @@ fn bound_query(binder: &mut Binder<'_>, view: View) -> SqlResult<Derived> {
         }
     };
     let saved = Saved::enter(binder, &view, rights);
-    binder.enter()?;
     let query = binder.detached_query(&view.query, "DERIVED");
-    binder.leave();
     saved.leave(binder);
     let query = query?;
     Ok(match definition.algorithm {
