@@ -229,7 +229,10 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
             |changed: &&ChangedTable| changed.id == table.id() && (!changed.by_name || changed.name == alias);
         if let Some(changed) = binder.changes.tables.iter().find(is_it) {
             let name = changed.name.clone();
-            binder.changes.refuse(&name);
+            match changed.view.is_some() {
+                true => binder.changes.refuse_view(&name, &name),
+                false => binder.changes.refuse(&name),
+            }
         } else if binder.blocks.len() > 1 {
             binder.changes.read_before.push(table.id());
         }

@@ -13,7 +13,8 @@ use std::sync::Arc;
 /// The definition of the table behind it, if it is one that privileges are granted on.
 fn granted_definition(table: &BoundTable) -> Option<&TableDefinition> {
     match &table.source {
-        Source::Base(table) => Some(table.definition()),
+        // A view whose rows are changed stands under its own names.
+        Source::Base(base) => Some(table.view.as_deref().unwrap_or_else(|| base.definition())),
         Source::Virtual(definition) => Some(definition),
         Source::Derived(..) => table.view.as_deref(),
         Source::Recursion(_) => None,

@@ -7,10 +7,11 @@ use super::privilege::ViewDefiner;
 use charset::{CollationId, collation_by_name};
 use dictionary::{TableName, ViewAlgorithm, ViewDefinition};
 use errors::{SqlError, SqlResult, sql_error};
-use optimizer::{Derived, JoinTree, Source};
+use optimizer::{Derived, JoinTree, OpenSelect, Source};
 use plan::physical::{OriginPath, RowLock};
 use plan::{Extent, PrivilegeRequest, TableAccess, View, ViewPrivileges, error_of_view};
 use std::sync::Arc;
+use stdx::ids::TableId;
 
 /// A view, called so in the schema.
 pub(super) fn bind_view(
@@ -47,6 +48,13 @@ pub(super) fn bind_view(
         true => error_of_view(error, &definition.shape.name),
         false => error,
     })?;
+    if binder.blocks.len() > 1
+        && let Derived::Open(open) = &query
+    {
+        let mut tables = Vec::new();
+        base_tables(open, &mut tables);
+        binder.changes.read_by_view(name, alias, &tables);
+    }
     let number = binder.block_number;
     // A column of a view that is merged is that of its table.
     let must_be_kept = definition.algorithm == ViewAlgorithm::TempTable;
@@ -73,15 +81,7 @@ pub(super) fn bind_view(
 /// Its query, bound with the rights that count in it.
 fn bound_query(binder: &mut Binder<'_>, view: View) -> SqlResult<Derived> {
     let definition = &view.definition;
-    let rights = match definition.invoker_security {
-        // Within a view that has a definer, that one invokes it.
-        true => binder.privileges.definer.clone(),
-        false => {
-            let (user, host) = (&definition.definer_user, &definition.definer_host);
-            let check = binder.privileges.current().of_definer(user, host)?;
-            Some(ViewDefiner { user: user.clone(), host: host.clone(), check })
-        }
-    };
+    let rights = rights_in(binder, definition)?;
     let saved = Saved::enter(binder, &view, rights);
     let query = binder.detached_query(&view.query, "DERIVED");
     saved.leave(binder);
@@ -92,8 +92,19 @@ fn bound_query(binder: &mut Binder<'_>, view: View) -> SqlResult<Derived> {
     })
 }
 
+/// Whose rights count in a view; None: those of who runs the statement.
+pub(super) fn rights_in(binder: &Binder<'_>, view: &ViewDefinition) -> SqlResult<Option<ViewDefiner>> {
+    if view.invoker_security {
+        // Within a view that has a definer, that one invokes it.
+        return Ok(binder.privileges.definer.clone());
+    }
+    let (user, host) = (&view.definer_user, &view.definer_host);
+    let check = binder.privileges.current().of_definer(user, host)?;
+    Ok(Some(ViewDefiner { user: user.clone(), host: host.clone(), check }))
+}
+
 /// What the statement around a view has of its own.
-struct Saved {
+pub(super) struct Saved {
     schema: Option<String>,
     common_tables: Vec<super::CommonTable>,
     connection: CollationId,
@@ -102,7 +113,7 @@ struct Saved {
 }
 
 impl Saved {
-    fn enter(binder: &mut Binder<'_>, view: &View, rights: Option<ViewDefiner>) -> Saved {
+    pub fn enter(binder: &mut Binder<'_>, view: &View, rights: Option<ViewDefiner>) -> Saved {
         let collation = collation_by_name(&view.definition.connection_collation)
             .map_or(CollationId::UTF8MB4_0900_AI_CI, |found| found.id);
         Saved {
@@ -116,7 +127,7 @@ impl Saved {
     }
 
     /// Back to the statement; what the view has asked for is kept with it.
-    fn leave(self, binder: &mut Binder<'_>) {
+    pub fn leave(self, binder: &mut Binder<'_>) {
         binder.schema = self.schema;
         binder.common_tables.in_scope = self.common_tables;
         binder.facts.connection = self.connection;
@@ -162,7 +173,7 @@ pub(super) fn change_of_view_refused(
 }
 
 /// Error 1345: EXPLAIN shows what a view reads to those alone who may see the view's text and read its tables themselves.
-fn check_explained(binder: &Binder<'_>, view: &TableName) -> SqlResult<()> {
+pub(super) fn check_explained(binder: &Binder<'_>, view: &TableName) -> SqlResult<()> {
     let user = binder.privileges.current();
     let may_read = |request: &PrivilegeRequest| {
         let extent = Extent::Table;
@@ -189,4 +200,15 @@ pub(super) fn lock_rows(query: &mut Derived, lock: RowLock) -> SqlResult<()> {
         }
     }
     Ok(())
+}
+
+/// The tables that a merged view reads.
+fn base_tables(open: &OpenSelect, tables: &mut Vec<TableId>) {
+    for table in &open.block.tables {
+        match &table.source {
+            Source::Base(base) => tables.push(base.id()),
+            Source::Derived(Derived::Open(open), _) => base_tables(open, tables),
+            _ => {}
+        }
+    }
 }
