@@ -169,4 +169,87 @@ mod tests {
         assert_eq!(ask(None, true), (true, 1));
         assert_eq!(ask(None, false), (false, 1));
     }
+
+    /// Grants of a user who may do everything, and of definers who may not.
+    struct Definers {
+        accounts: u64,
+        allowed: bool,
+        asked: Cell<usize>,
+    }
+
+    /// One of these definers.
+    struct Definer {
+        allowed: bool,
+    }
+
+    impl PrivilegeCheck for Definer {
+        fn of_definer(&self, user: &str, host: &str) -> SqlResult<std::sync::Arc<dyn PrivilegeCheck>> {
+            Err(sql_error!(ER_NO_SUCH_USER, user, host))
+        }
+
+        fn check(&self, _request: &PrivilegeRequest) -> SqlResult<()> {
+            match self.allowed {
+                true => Ok(()),
+                false => Err(sql_error!(ER_TABLEACCESS_DENIED_ERROR, "SELECT", "d", "h", "t")),
+            }
+        }
+
+        fn check_file(&self, _access: FileAccess) -> SqlResult<()> {
+            Ok(())
+        }
+
+        fn reads_whole(&self, _schema: &str, _table: &str) -> bool {
+            self.allowed
+        }
+    }
+
+    impl PrivilegeCheck for Definers {
+        fn accounts_id(&self) -> Option<NonZeroU64> {
+            NonZeroU64::new(self.accounts)
+        }
+
+        fn of_definer(&self, _user: &str, _host: &str) -> SqlResult<std::sync::Arc<dyn PrivilegeCheck>> {
+            self.asked.set(self.asked.get() + 1);
+            Ok(std::sync::Arc::new(Definer { allowed: self.allowed }))
+        }
+
+        fn check(&self, _request: &PrivilegeRequest) -> SqlResult<()> {
+            Ok(())
+        }
+
+        fn check_file(&self, _access: FileAccess) -> SqlResult<()> {
+            Ok(())
+        }
+
+        fn reads_whole(&self, _schema: &str, _table: &str) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn definers_are_asked_again_when_an_account_has_changed() {
+        let request = PrivilegeRequest {
+            schema: "s".to_owned(),
+            table: "t".to_owned(),
+            access: TableAccess::Select,
+            extent: Extent::Table,
+        };
+        let view = ViewPrivileges {
+            view: TableName { schema: "s".to_owned(), table: "v".to_owned() },
+            definer: Some(("d".to_owned(), "h".to_owned())),
+            requests: vec![request],
+        };
+        let needed = PrivilegesNeeded::with_views(Vec::new(), vec![view]);
+        let ask = |accounts: u64, allowed: bool| {
+            let grants = Definers { accounts, allowed, asked: Cell::new(0) };
+            let outcome = needed.check(&grants).err().map(|error| error.message().to_owned());
+            (outcome.is_none(), grants.asked.get(), outcome.is_some_and(|text| text.contains("'s.v'")))
+        };
+        assert_eq!(ask(1, true), (true, 1, false));
+        assert_eq!(ask(1, true), (true, 0, false));
+        // What is missing is told of the view, not of the table.
+        assert_eq!(ask(2, false), (false, 1, true));
+        assert_eq!(ask(2, false), (false, 1, true));
+        assert_eq!(ask(3, true), (true, 1, false));
+    }
 }
