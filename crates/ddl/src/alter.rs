@@ -125,7 +125,7 @@ impl Definer<'_> {
         self.lock_more_for_statement(locks_on_relatives(self, name, actions))?;
         let engine = self.instance.engine().clone();
         let table = engine.dictionary().table(&name.schema, &name.table);
-        let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
+        let table = table.ok_or_else(|| crate::no_base_table(self.instance, name))?;
         let old = table.definition().clone();
         let mut draft = Draft {
             old: old.clone(),

@@ -36,6 +36,7 @@ pub use table::{Creation, Selected, locks_to_change};
 use dictionary::TableName;
 use engine::EngineError;
 use errors::{SqlError, sql_error};
+use instance::Instance;
 
 /// An engine error about a table as DDL reports it.
 pub(crate) fn table_error(error: EngineError, name: &TableName) -> SqlError {
@@ -43,5 +44,13 @@ pub(crate) fn table_error(error: EngineError, name: &TableName) -> SqlError {
         EngineError::NoSuchTable(schema, table) => sql_error!(ER_NO_SUCH_TABLE, schema, table),
         EngineError::TableExists(_) => sql_error!(ER_TABLE_EXISTS_ERROR, name.table),
         other => other.into_sql(&name.table),
+    }
+}
+
+/// Error 1347 for a view where a table must stand, 1146 for nothing.
+pub fn no_base_table(instance: &Instance, name: &TableName) -> SqlError {
+    match instance.engine().dictionary().views.get(&name.schema, &name.table) {
+        Some(_) => sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "BASE TABLE"),
+        None => sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table),
     }
 }

@@ -198,7 +198,7 @@ impl Definer<'_> {
         let other = self.table_name(like)?;
         let engine = self.instance.engine().clone();
         let table = engine.dictionary().table(&other.schema, &other.table);
-        let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, other.schema, other.table))?;
+        let table = table.ok_or_else(|| crate::no_base_table(self.instance, &other))?;
         let mut definition = table.definition().clone();
         definition.id = TableId(0);
         definition.name = name;
@@ -383,17 +383,6 @@ impl Definer<'_> {
         Ok(())
     }
 
-    /// The views that a DROP VIEW names: there are none yet, so that all names are unknown. Errors: 1046, 1142.
-    pub fn check_drop_views(&mut self, views: &[ObjectName]) -> SqlResult<Vec<TableName>> {
-        let mut names = Vec::with_capacity(views.len());
-        for view in views {
-            let name = self.table_name(view)?;
-            self.user.require_table(self.instance, Privileges::DROP, &name)?;
-            names.push(name);
-        }
-        Ok(names)
-    }
-
     /// Old and new names of a RENAME TABLE. Errors: 1046, 1103, 1142.
     pub fn check_renames(&mut self, items: &[RenameItem]) -> SqlResult<Vec<(TableName, TableName)>> {
         let mut renames = Vec::new();
@@ -519,7 +508,7 @@ impl Definer<'_> {
 
     /// A column as CREATE .. SELECT makes it of a query's column. A base column brings its comment and, as far as it comes
     /// through subqueries in FROM, its default.
-    fn selected_column(&self, column: &wire::result::ResultColumn, path: OriginPath) -> ColumnDefinition {
+    pub fn selected_column(&self, column: &wire::result::ResultColumn, path: OriginPath) -> ColumnDefinition {
         let column_type = column.column_type.clone();
         let nullable = column.flags & wire::capabilities::column::NOT_NULL == 0;
         let origin = self.origin_column(column);

@@ -13,10 +13,10 @@ use crate::table::{
     RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
 };
 use charset::CollationId;
-use reader::Reader;
+pub(crate) use reader::Reader;
 use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, TypeKind, Value};
-use writer::Writer;
+pub(crate) use writer::Writer;
 
 /// Version of a schema's form.
 const SCHEMA_VERSION: u8 = 1;

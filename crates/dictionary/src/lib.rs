@@ -7,6 +7,7 @@ pub mod codec;
 mod constraint_names;
 mod foreign_key;
 pub mod table;
+pub mod view;
 
 pub use auto_increment::{
     AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind, counted,
@@ -18,3 +19,4 @@ pub use table::{
     CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, GeneratedColumn, IndexDefinition,
     IndexKind, IndexPart, RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
 };
+pub use view::{ViewAlgorithm, ViewCheck, ViewDefinition, decode_view, encode_view};

@@ -192,24 +192,6 @@ impl TableDefinition {
         self.indexes.first().filter(|index| index.kind == IndexKind::Primary)
     }
 
-    /// Whether rows and keys of two definitions have the same bytes.
-    pub fn has_same_storage(&self, other: &TableDefinition) -> bool {
-        let columns = self.columns.len() == other.columns.len()
-            && self.columns.iter().zip(&other.columns).all(|(a, b)| {
-                values::row::Form::of(&a.column_type) == values::row::Form::of(&b.column_type)
-                    && a.column_type.collation == b.column_type.collation
-                    && a.nullable == b.nullable
-            });
-        let indexes = self.indexes.len() == other.indexes.len()
-            && self.indexes.iter().zip(&other.indexes).all(|(a, b)| a.kind == b.kind && a.parts == b.parts);
-        columns && indexes
-    }
-
-    /// Whether two definitions have columns of the same names in the same order.
-    pub fn has_same_column_names(&self, other: &TableDefinition) -> bool {
-        self.columns.iter().map(|column| &column.name).eq(other.columns.iter().map(|column| &column.name))
-    }
-
     /// Position of the column of that name, without regard to case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
@@ -248,6 +230,29 @@ impl TableDefinition {
     pub fn check_position(&self, name: &str) -> Option<usize> {
         let folded = name.to_lowercase();
         self.checks.iter().position(|check| check.folded_name() == folded)
+    }
+
+    /// Whether both have columns of the same names in the same order.
+    pub fn has_columns_of(&self, other: &TableDefinition) -> bool {
+        self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(|(one, other)| one.name == other.name)
+    }
+
+    /// Whether rows and keys of both have the same bytes.
+    pub fn has_storage_of(&self, other: &TableDefinition) -> bool {
+        let columns = self.columns.len() == other.columns.len()
+            && self.columns.iter().zip(&other.columns).all(|(one, other)| {
+                values::row::Form::of(&one.column_type) == values::row::Form::of(&other.column_type)
+                    && one.column_type.collation == other.column_type.collation
+                    && one.nullable == other.nullable
+            });
+        let indexes = self.indexes.len() == other.indexes.len()
+            && self
+                .indexes
+                .iter()
+                .zip(&other.indexes)
+                .all(|(one, other)| one.kind == other.kind && one.parts == other.parts);
+        columns && indexes
     }
 
     /// Whether values of a column are computed: DEFAULT (expression), GENERATED ALWAYS AS.

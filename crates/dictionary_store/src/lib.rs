@@ -10,6 +10,7 @@ mod record;
 mod statistics;
 mod store;
 mod turn;
+mod views;
 
 pub use change::Change;
 pub use damage_mark::DamageMark;
@@ -18,6 +19,7 @@ pub use record::{RecordHead, TableRecord, layout_of, tree_count};
 pub use statistics::StoredStatistics;
 pub use store::{Contents, DictionaryStore, LoadedTable, has_parts, part_key, parts_of};
 pub use turn::{DdlTurn, DdlTurns};
+pub use views::Views;
 
 use stdx::ids::{IndexId, SpaceId};
 

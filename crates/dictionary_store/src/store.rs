@@ -14,14 +14,15 @@
 //! | 8, space and page (4 bytes each, big-endian) | LSN that the page must have, u64; why recovery has passed over its changes, text |
 //! | 9, table id | nothing: keys of the table's indexes may have been cut (rule K2 in the engine's README) |
 //! | 10, table id | nothing: a stop has left delete marks in the table that purge had not removed (rule R12 there) |
+//! | 11, schema name, 0, name | view definition |
 //!
-//! Entries of kinds 1, 2 and 5 may be long: each stands in parts of 5,000 bytes, whose keys end with the part's number (2 bytes,
+//! Entries of kinds 1, 2, 5 and 11 may be long: each stands in parts of 5,000 bytes, whose keys end with the part's number (2 bytes,
 //! big-endian).
 
 use crate::{DamageMark, StoredStatistics, TableRecord};
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
-use dictionary::{ConstraintNames, SchemaDefinition, TableName};
+use dictionary::{ConstraintNames, SchemaDefinition, TableName, ViewDefinition};
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use std::ops::Bound;
@@ -39,6 +40,7 @@ const LEFTOVER: u8 = 7;
 const DAMAGE: u8 = 8;
 const CUT_KEYS: u8 = 9;
 const DELETE_MARKS: u8 = 10;
+const VIEW: u8 = 11;
 
 /// Gets key and value of an entry.
 type VisitEntry<'a> = dyn FnMut(&[u8], &[u8]) -> EngineResult<()> + 'a;
@@ -82,6 +84,8 @@ pub struct Contents {
     pub schemas: Vec<SchemaDefinition>,
     /// By id.
     pub tables: Vec<LoadedTable>,
+    /// By schema and name.
+    pub views: Vec<ViewDefinition>,
     /// Spaces in which an ALTER was at work.
     pub unfinished: Vec<SpaceId>,
     /// Spaces that were being made or dropped.
@@ -99,6 +103,11 @@ impl DictionaryStore {
     /// The key of a table.
     pub fn table_key(id: TableId) -> Vec<u8> {
         [&[TABLE][..], &id.0.to_be_bytes()].concat()
+    }
+
+    /// The key of a view.
+    pub fn view_key(name: &TableName) -> Vec<u8> {
+        [&[VIEW], name.schema.as_bytes(), &[0], name.table.as_bytes()].concat()
     }
 
     /// Below the number there, AUTO_INCREMENT values may have been handed out.
@@ -307,7 +316,7 @@ pub fn parts_of<'a>(key: &[u8], bytes: &'a [u8]) -> Option<Vec<(Vec<u8>, &'a [u8
 
 /// Whether an entry may be long: then it stands in parts.
 pub fn has_parts(key: &[u8]) -> bool {
-    matches!(key.first(), Some(&(SCHEMA | TABLE | STATISTICS)))
+    matches!(key.first(), Some(&(SCHEMA | TABLE | STATISTICS | VIEW)))
 }
 
 /// Of the key of a part: the whole's key, and the part's number.
@@ -364,6 +373,7 @@ impl Contents {
                     table.delete_marks = true;
                 }
             }
+            VIEW => self.views.push(dictionary::decode_view(content).ok()?),
             IDS => {}
             _ => return None,
         }

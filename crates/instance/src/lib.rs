@@ -35,6 +35,7 @@ pub mod time_zones;
 mod timer;
 mod transaction_mark;
 mod user_lock;
+mod views;
 mod xa_branches;
 
 pub use commands::counter;
@@ -61,4 +62,5 @@ pub use tables_used::{NamesUsed, TableUse, names_used};
 pub use timer::{Armed, Timer};
 pub use transaction_mark::{OpenTransaction, TransactionMark};
 pub use user_lock::UserLocks;
+pub use views::view_query;
 pub use xa_branches::{BranchOwner, LeftBranch, XaBranches, engine_name};

@@ -11,15 +11,19 @@ use crate::system_schemas::{
     OVERLAY_SCHEMA, is_always_readable, is_hidden, is_read_only_schema, system_schema,
 };
 use accounts::ClientHost;
+use accounts::table::AccountTable;
 use accounts::{AccountName, Grants, Privileges};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;
 use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, PrivilegesNeeded, TableAccess};
+use std::num::NonZeroU64;
 use std::sync::Arc;
 
 /// Grants as the binder asks for them.
 pub struct GrantCheck<'s> {
+    /// The server: definers of views have accounts of their own.
+    pub instance: Option<&'s Instance>,
     /// What the user may do.
     pub grants: &'s Grants,
     /// The account, for messages.
@@ -52,7 +56,70 @@ fn wanted(access: TableAccess) -> Wanted {
     }
 }
 
+/// Grants of the definer of a view.
+struct DefinerCheck {
+    grants: Arc<Grants>,
+    account: AccountName,
+    host: ClientHost,
+    accounts: Arc<AccountTable>,
+}
+
+impl DefinerCheck {
+    /// Error 1449.
+    fn of(accounts: Arc<AccountTable>, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
+        let account = AccountName::new(user, host);
+        let Some(found) = accounts.get(&account) else {
+            return Err(sql_error!(ER_NO_SUCH_USER, user, host));
+        };
+        let grants = accounts.shared_grants(&account, &found.default_roles);
+        Ok(Arc::new(DefinerCheck { grants, account, host: ClientHost::local(), accounts }))
+    }
+}
+
+impl PrivilegeCheck for DefinerCheck {
+    fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
+        DefinerCheck::of(Arc::clone(&self.accounts), user, host)
+    }
+
+    fn check(&self, request: &PrivilegeRequest) -> SqlResult<()> {
+        self.grant_check().check(request)
+    }
+
+    fn check_file(&self, access: FileAccess) -> SqlResult<()> {
+        self.grant_check().check_file(access)
+    }
+
+    fn sees_table(&self, schema: &str, table: &str) -> bool {
+        self.grant_check().sees_table(schema, table)
+    }
+
+    fn reads_whole(&self, schema: &str, table: &str) -> bool {
+        self.grant_check().reads_whole(schema, table)
+    }
+}
+
+impl DefinerCheck {
+    fn grant_check(&self) -> GrantCheck<'_> {
+        GrantCheck { instance: None, grants: &self.grants, account: &self.account, host: &self.host }
+    }
+}
+
 impl PrivilegeCheck for GrantCheck<'_> {
+    fn sees_view(&self, schema: &str, view: &str) -> bool {
+        self.grants.table(schema, view).contains(Privileges::SHOW_VIEW)
+    }
+
+    fn accounts_id(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.instance?.accounts_epoch())
+    }
+
+    fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
+        match self.instance {
+            Some(instance) => DefinerCheck::of(instance.accounts(), user, host),
+            None => Err(sql_error!(ER_NO_SUCH_USER, user, host)),
+        }
+    }
+
     fn grants_id(&self) -> Option<GrantsId> {
         self.grants.id()
     }
@@ -259,14 +326,16 @@ impl SessionUser {
         schema: Option<&str>,
     ) -> SqlResult<()> {
         let grants = self.current_grants(instance);
-        let privileges = GrantCheck { grants: &grants, account: &self.account, host: &self.host };
+        let (account, host) = (&self.account, &self.host);
+        let privileges = GrantCheck { instance: Some(instance), grants: &grants, account, host };
         plan::check_tables(statement, schema, &privileges)
     }
 
     /// What a kept plan takes of the account.
     pub fn require_plan(&mut self, instance: &Instance, needed: &PrivilegesNeeded) -> SqlResult<()> {
         let grants = self.current_grants(instance);
-        needed.check(&GrantCheck { grants: &grants, account: &self.account, host: &self.host })
+        let (account, host) = (&self.account, &self.host);
+        needed.check(&GrantCheck { instance: Some(instance), grants: &grants, account, host })
     }
 
     fn missing_on_table(&self, missing: Privileges, table: &str) -> SqlResult<()> {

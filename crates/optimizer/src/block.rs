@@ -110,6 +110,8 @@ pub struct BoundTable {
     pub lock: RowLock,
     /// Number of a derived table's block, for EXPLAIN.
     pub derived_number: Option<u32>,
+    /// What the view looks like that it is: privileges are granted on it.
+    pub view: Option<Arc<TableDefinition>>,
 }
 
 impl BoundTable {

@@ -353,6 +353,10 @@ impl<'a> Lexer<'a> {
                 at += self.masked_length(charset, at);
                 continue;
             }
+            // As in MySQL no name has one: what must not be named may be called so.
+            if byte == 0 {
+                return TokenKind::Invalid;
+            }
             at += 1;
             if byte == quote {
                 if self.source.get(at) != Some(&quote) {

@@ -20,7 +20,7 @@ pub use keyword::Keyword;
 pub use options::{NESTING_MAX, ParseOptions, TREE_DEPTH_MAX, VERSION_NUMBER};
 pub use parser::is_unspaced_function;
 pub use parser::memory::TOKEN_BYTES;
-pub use printer::{print_expression, print_name};
+pub use printer::{PrintedQuery, PrintedTables, QueryStyle, print_expression, print_name, print_query};
 
 use errors::{SqlResult, sql_error};
 use std::sync::Arc;

@@ -2,7 +2,7 @@
 //! Main traits: [`VirtualTables`], [`VirtualCursor`], [`PrivilegeCheck`]. Implemented by `session`.
 
 use charset::CollationId;
-use dictionary::TableDefinition;
+use dictionary::{TableDefinition, ViewDefinition};
 use errors::SqlResult;
 use expression::Routine;
 use std::num::NonZeroU64;
@@ -19,6 +19,8 @@ pub struct View {
     pub columns: Vec<String>,
     /// The schema that unqualified names in the query mean.
     pub schema: String,
+    /// Its definition, if it is in the dictionary.
+    pub definition: Arc<ViewDefinition>,
 }
 
 /// What is read of a table without storage.
@@ -63,8 +65,8 @@ pub trait VirtualTables {
     fn table(&self, schema: &str, name: &str) -> Option<Arc<TableDefinition>>;
 
     /// The view of that name.
-    fn view(&self, _schema: &str, _name: &str) -> Option<View> {
-        None
+    fn view(&self, _schema: &str, _name: &str) -> SqlResult<Option<View>> {
+        Ok(None)
     }
 
     /// The stored function of that name.
@@ -154,6 +156,19 @@ pub trait PrivilegeCheck {
         None
     }
 
+    /// Names the state of all accounts: while it is the same, what any definer may do is the same. None: nothing may be concluded.
+    fn accounts_id(&self) -> Option<NonZeroU64> {
+        None
+    }
+
+    /// What the definer of a view may do. Error 1449 if there is no such account.
+    fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>>;
+
+    /// Whether the user may see the text of that view.
+    fn sees_view(&self, _schema: &str, _view: &str) -> bool {
+        true
+    }
+
     /// Error 1142 for a table, 1143 for a column unless the user may do that; 1044 where nobody may.
     fn check(&self, request: &PrivilegeRequest) -> SqlResult<()>;
 
@@ -172,6 +187,10 @@ pub trait PrivilegeCheck {
 pub struct AllPrivileges;
 
 impl PrivilegeCheck for AllPrivileges {
+    fn of_definer(&self, _user: &str, _host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
+        Ok(Arc::new(AllPrivileges))
+    }
+
     fn check(&self, _request: &PrivilegeRequest) -> SqlResult<()> {
         Ok(())
     }

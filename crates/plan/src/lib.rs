@@ -32,7 +32,7 @@ pub use change::{
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use physical::QueryPlan;
-pub use privileges_needed::PrivilegesNeeded;
+pub use privileges_needed::{PrivilegesNeeded, ViewPrivileges, error_of_view};
 pub use references::{ChildKey, ParentKey, References, ReferredIndex};
 pub use repeatable::{is_repeatable, reads_alike, varying_access};
 pub use rules::{Rule, Rules};

@@ -72,6 +72,11 @@ fn bind_statement(binder: &mut bind::Binder<'_>, statement: &ast::Statement) -> 
 fn binder_for<'a>(statement: &ast::Statement, input: PlannerInput<'a>) -> bind::Binder<'a> {
     let escalates = changes_strictly(statement, input.context.facts());
     let mut binder = bind::Binder::new(input);
+    binder.changes.command = match statement {
+        ast::Statement::Update(_) => "UPDATE",
+        ast::Statement::Delete(_) => "DELETE",
+        _ => "INSERT",
+    };
     binder.changes.escalates = escalates;
     binder.changes.stores = matches!(statement, ast::Statement::Insert(_) | ast::Statement::Update(_));
     binder.facts.escalates = escalates;
@@ -137,7 +142,7 @@ fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
         subqueries: binder.subqueries.plans,
         asked_first: binder.subqueries.asked_first,
         common_tables: binder.common_tables.uses,
-        privileges: PrivilegesNeeded::new(binder.privileges.requests),
+        privileges: PrivilegesNeeded::with_views(binder.privileges.requests, binder.privileges.views),
         tables: binder.tables,
         cascades: binder.cascades,
         volatile: binder.nature.volatile,

@@ -298,6 +298,20 @@ fn maintain_found(
     let line = |kind: &str, message: &str| line(command, name, kind, message);
     let table = match table_to_maintain(session, name) {
         Ok(table) => table,
+        // CHECK TABLE takes views too.
+        Err(error) if error.is(&errors::code::ER_WRONG_OBJECT) => {
+            if command == MaintenanceCommand::Checksum {
+                session.diagnostics.push(errors::Level::Error, error.clone());
+                return Ok(vec![vec![text(&*shown), Value::Null]]);
+            }
+            if command != MaintenanceCommand::Check {
+                return Ok(vec![line("Error", error.message()), line("status", "Operation failed")]);
+            }
+            return Ok(match crate::views::check_valid(session, name, false) {
+                Ok(()) => vec![line("status", "OK")],
+                Err(error) => vec![line("Error", error.message()), line("error", "Corrupt")],
+            });
+        }
         Err(error) => {
             // A line of the result says what LOCK TABLES forbids.
             let is_line = error.is(&errors::code::ER_TABLE_NOT_LOCKED);
@@ -363,7 +377,7 @@ fn check_lines(
 fn table_to_maintain(session: &mut Session, name: &TableName) -> SqlResult<Arc<Table>> {
     session.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
     let table = session.instance.engine().dictionary().table(&name.schema, &name.table);
-    let table = table.ok_or_else(|| sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table))?;
+    let table = table.ok_or_else(|| ddl::no_base_table(&session.instance, name))?;
     session.transaction.xa.check_tables()?;
     Ok(table)
 }

@@ -6,7 +6,7 @@ use crate::session::Session;
 use accounts::Privileges;
 use catalog::{LockKey, LockMode, TableLocks};
 use ddl::{Alteration, Asked, Creation, Defaults, Definer, Selected, locks_to_change};
-use dictionary::{TableDefinition, TableName};
+use dictionary::{ColumnDefinition, TableDefinition, TableName};
 use engine::Table;
 use errors::{Diagnostics, SqlResult, sql_error};
 use exec::StatementContext;
@@ -15,8 +15,9 @@ use parser::ast::{
     AlterAction, AlterDatabase, AlterTable, CreateDatabase, CreateIndex, CreateTable, DropIndex, DropTable,
     Expression, ObjectName, RenameItem, Statement,
 };
+use plan::physical::OriginPath;
 use std::sync::Arc;
-use wire::result::{ClientChannel, ResultSink};
+use wire::result::{ClientChannel, ResultColumn, ResultSink};
 
 /// A literal warns once, at most.
 const DEFAULT_CONDITIONS_MAX: usize = 8;
@@ -163,19 +164,6 @@ pub(crate) fn drop_tables(
     session.send_ok(sink)
 }
 
-/// DROP VIEW: there are no views yet, so all names are unknown.
-pub(crate) fn drop_views(
-    session: &mut Session,
-    views: &[ObjectName],
-    if_exists: bool,
-    sink: &mut dyn ResultSink,
-) -> SqlResult<()> {
-    let names = definer(session).check_drop_views(views)?;
-    session.commit_implicitly()?;
-    definer(session).missing_tables(&names, if_exists)?;
-    session.send_ok(sink)
-}
-
 /// RENAME TABLE: all renames in one step, from left to right.
 pub(crate) fn rename_tables(
     session: &mut Session,
@@ -188,6 +176,9 @@ pub(crate) fn rename_tables(
     check_locked_tables(session, &old)?;
     let names: Vec<TableName> = renames.iter().flat_map(|(from, to)| [from, to]).cloned().collect();
     session.with_definition_locks(locks_to_change(&names), |session| {
+        if let Some(renamed) = crate::views::rename_views(session, &renames) {
+            return renamed;
+        }
         let kill = session.shared.kill.clone();
         definer(session).rename_locked(&renames, &kill)
     })?;
@@ -365,4 +356,13 @@ pub(crate) fn drop_database(
         session.follow_schema_collation();
     }
     session.send_affected(tables as u64, sink)
+}
+
+/// The columns of a query as a view shows them.
+pub(crate) fn columns_of_view(
+    session: &mut Session,
+    described: &[(ResultColumn, OriginPath)],
+) -> Vec<ColumnDefinition> {
+    let definer = definer(session);
+    described.iter().map(|(column, path)| definer.selected_column(column, *path)).collect()
 }

@@ -1,7 +1,7 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
 use crate::collector::Collector;
-use crate::foreign_key_locks::missing_relatives;
+use crate::locks_needed::cover;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
 use crate::planning::{ParameterTyping, prepare};
@@ -96,11 +96,14 @@ impl Session {
         }
         let traits = StatementTraits::of(statement);
         self.refuse_before_locking(statement, traits)?;
+        let fingerprint = self.settings().fingerprint;
         let mut locks = self.locks_needed(statement);
         self.refuse_read_only_change(statement, &locks)?;
-        let (mut seen, fingerprint) = (Vec::new(), self.settings().fingerprint);
-        let mut run = |session: &mut Session, locks: &TableLocks, reads_lock: bool| {
+        let (mut seen, mut covered) = (Vec::new(), None);
+        let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
+            covered = cover(session, statement, &locks)?;
+            let locks = covered.as_ref().unwrap_or(&locks);
             // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
             let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
             if kept.is_some() {
@@ -119,25 +122,8 @@ impl Session {
             });
             session.transaction.only_planned = only_planned;
             outcome
-        };
-        let outcome = loop {
-            let held = self.locks.mark();
-            let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
-                if !missing_relatives(&session.instance, statement, &locks.locks).is_empty() {
-                    session.transaction.only_planned = true;
-                    return Ok(None);
-                }
-                run(session, &locks, reads_lock).map(Some)
-            });
-            match outcome.transpose() {
-                Some(outcome) => break outcome,
-                // A foreign key has come before the names were locked.
-                None => {
-                    self.release_locks_since(held);
-                    locks = self.locks_needed(statement);
-                }
-            }
-        };
+        });
+        locks = covered.unwrap_or(locks);
         if let Some(Some(planned)) = kept {
             locks.remember(seen);
             planned.locks = locks;
@@ -151,13 +137,14 @@ impl Session {
             crate::xa::refuse_tables(self, statement)?;
         }
         self.refuse_change(traits)?;
-        if matches!(statement, Statement::Load(_)) {
-            self.refuse_read_only_transaction()?;
-        }
-        if let Statement::Load(load) = statement
-            && load.local
-            && !self.instance.global_value(id::LOCAL_INFILE).is_on()
-        {
+        self.refuse_load(statement)
+    }
+
+    /// What LOAD DATA is refused for before its names are looked up.
+    fn refuse_load(&mut self, statement: &Statement) -> SqlResult<()> {
+        let Statement::Load(load) = statement else { return Ok(()) };
+        self.refuse_read_only_transaction()?;
+        if load.local && !self.instance.global_value(id::LOCAL_INFILE).is_on() {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
         Ok(())
@@ -461,7 +448,9 @@ impl Session {
         self.run_in_transaction(&locks, false, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(sources);
             let mut only_planned = true;
-            let outcome = session.with_overlay(&locks, reads_lock, &parameters, overlay, |context| {
+            let covered = cover(session, statement, &locks)?;
+            let locks = covered.as_ref().unwrap_or(&locks);
+            let outcome = session.with_overlay(locks, reads_lock, &parameters, overlay, |context| {
                 context.settings.select_limit = u64::MAX;
                 let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
                 only_planned = false;

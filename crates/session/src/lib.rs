@@ -40,6 +40,8 @@ mod text_plan;
 mod transaction;
 mod user_variables;
 mod variable_privileges;
+mod view_query;
+mod views;
 mod xa;
 
 pub use accounts::{

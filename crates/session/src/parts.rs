@@ -61,7 +61,8 @@ impl Parts<'_> {
         let Parts { instance, shared, user, transaction, frame, .. } = *self;
         self.state.numbers.given_insert_id = None;
         let mut files = SessionFiles::new(instance, user.reads_files());
-        let privileges = GrantCheck { grants: &user.grants, account: &user.account, host: &user.host };
+        let (account, host) = (&user.account, &user.host);
+        let privileges = GrantCheck { instance: Some(instance), grants: &user.grants, account, host };
         let tables = SystemTables {
             instance,
             shared,

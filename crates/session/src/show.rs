@@ -16,6 +16,7 @@ pub(crate) fn show(session: &mut Session, show: &Show, channel: &mut dyn ClientC
         }
         _ => (0, u64::MAX),
     };
+    crate::views::check_shown(session, show)?;
     let (listing, filter) = showing(session, limit).listing(show)?;
     if queries_tables(show) {
         session.transaction.xa.check_tables()?;
@@ -72,6 +73,7 @@ pub(crate) fn describe_table(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<()> {
     let filter = column.map_or(ShowFilter::None, |pattern| ShowFilter::Like(pattern.to_vec()));
+    crate::views::check_described(session, table)?;
     let listing = showing(session, (0, u64::MAX)).describe(table)?;
     session.transaction.xa.check_tables()?;
     send_listing(session, listing, &filter, channel)

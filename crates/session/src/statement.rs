@@ -392,8 +392,9 @@ impl Session {
             Statement::CreateIndex(create) => crate::definitions::create_index(self, create, channel),
             Statement::DropIndex(drop) => crate::definitions::drop_index(self, drop, channel),
             Statement::DropView { views, if_exists, .. } => {
-                crate::definitions::drop_views(self, views, *if_exists, channel)
+                crate::views::drop_views(self, views, *if_exists, channel)
             }
+            Statement::CreateView(create) => crate::views::create_view(self, create, channel),
             _ => self.refuse(statement, text),
         }
     }
@@ -405,7 +406,6 @@ impl Session {
         }
         let what = match statement {
             Statement::Recognised { command, .. } => (*command).to_owned(),
-            Statement::CreateView(_) => "CREATE VIEW".to_owned(),
             Statement::Handler(_) => "HANDLER".to_owned(),
             Statement::Call { .. } => "CALL".to_owned(),
             Statement::StoredProgram(_) => "stored programs".to_owned(),

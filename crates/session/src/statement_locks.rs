@@ -8,7 +8,7 @@ use catalog::{HeldMark, Intent, LockKey, LockMode, LockedTable, TableLocks};
 use errors::code;
 use errors::{ErrorCode, SqlError, SqlResult, sql_error};
 use instance::{lock_limit as limit, lock_owner as owner};
-use parser::ast::{LockTable, Statement, TableLockMode};
+use parser::ast::{LockTable, QueryBody, Statement, TableLockMode};
 use std::collections::HashSet;
 use std::time::Duration;
 use wire::result::ResultSink;
@@ -133,7 +133,15 @@ impl Session {
             if !seen.insert((name.schema, alias.clone())) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, alias));
             }
-            wanted.push(LockedTable { key, alias, mode });
+            wanted.push(LockedTable { key: key.clone(), alias, mode });
+            // What a view reads is locked with it.
+            let query = sysviews::plain_query(QueryBody::Table(table.table.clone()));
+            let read = self.locks_needed(&Statement::Query(Box::new(query)));
+            for used in read.uses.into_iter().filter(|used| used.by_program && used.key != key) {
+                if seen.insert((used.key.schema_name().to_owned(), used.alias.clone())) {
+                    wanted.push(LockedTable { key: used.key, alias: used.alias, mode });
+                }
+            }
         }
         // In the order of their keys, the stronger lock of a table first.
         wanted.sort_by(|left, right| {

@@ -8,6 +8,7 @@ mod printed_order;
 pub mod result;
 mod show;
 mod system_tables;
+mod view_text;
 
 pub use lookup::{schema_exists, table_exists};
 pub use printed_order::printed_order;

@@ -9,7 +9,10 @@ pub fn schema_exists(instance: &Instance, name: &str) -> bool {
     is_system_schema(name) || instance.engine().dictionary().schema(name).is_some_and(|_| !is_hidden(name))
 }
 
-/// Whether there is a table of that name.
+/// Whether there is a table or view of that name.
 pub fn table_exists(instance: &Instance, schema: &str, table: &str) -> bool {
-    definition(schema, table).is_some() || instance.engine().dictionary().table(schema, table).is_some()
+    let dictionary = instance.engine().dictionary();
+    definition(schema, table).is_some()
+        || dictionary.table(schema, table).is_some()
+        || dictionary.views.get(schema, table).is_some()
 }

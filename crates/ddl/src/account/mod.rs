@@ -11,8 +11,10 @@ pub use statements::SYSTEM_USER;
 use accounts::account::AccountName;
 use accounts::store;
 use accounts::table::AccountTable;
-use errors::{Diagnostics, SqlResult};
+use dictionary::ViewDefinition;
+use errors::{Diagnostics, SqlResult, sql_error};
 use instance::{Instance, SessionShared, SessionUser};
+use std::sync::Arc;
 use stdx::ids::Lsn;
 use variables::SessionVariables;
 
@@ -62,5 +64,25 @@ impl AccountDefiner<'_> {
         let lsn = store::save(instance.engine(), &table, &names)?;
         instance.publish_accounts(table);
         Ok(Some(lsn))
+    }
+}
+
+impl AccountDefiner<'_> {
+    /// Warning 4005 for an account that is the definer of a view; error 4006 to who may not leave definers without account.
+    fn tell_of_views(&mut self, command: &str, account: &AccountName) -> SqlResult<()> {
+        let dictionary = self.instance.engine().dictionary();
+        let is_definer = |view: &Arc<ViewDefinition>| {
+            view.definer_user == account.user && view.definer_host == account.host
+        };
+        let mut schemas = dictionary.schemas().into_iter();
+        if !schemas.any(|schema| dictionary.views.of_schema(&schema.name).iter().any(is_definer)) {
+            return Ok(());
+        }
+        if !self.user.current_grants(self.instance).dynamic("ALLOW_NONEXISTENT_DEFINER") {
+            let (account, what) = (account.message(), "a view");
+            return Err(sql_error!(ER_CANNOT_USER_REFERENCED_AS_DEFINER, command, account, what));
+        }
+        self.diagnostics.warning(sql_error!(ER_USER_REFERENCED_AS_DEFINER, account.message(), "a view"));
+        Ok(())
     }
 }

@@ -322,6 +322,7 @@ impl AccountDefiner<'_> {
                     missing.push(name);
                     continue;
                 }
+                session.tell_of_views(command, &name)?;
                 changed.extend(holders);
                 changed.push(name);
             }

@@ -3,7 +3,7 @@
 use super::{CorruptDefinition, Result};
 
 /// What is left of the bytes.
-pub(super) struct Reader<'a>(&'a [u8]);
+pub(crate) struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
     /// What follows the version, and the version: 1 to `newest`. Damage is the pages' checksums' business.

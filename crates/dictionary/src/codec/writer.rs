@@ -1,7 +1,7 @@
 //! Building a stored definition: [`Writer`]. Numbers are little-endian, text and lists lead with a length.
 
 /// Bytes under construction.
-pub(super) struct Writer(Vec<u8>);
+pub(crate) struct Writer(Vec<u8>);
 
 impl Writer {
     pub fn new(version: u8) -> Writer {

@@ -12,7 +12,7 @@ pub use alter::ConvertRow;
 use crate::engine::Engine;
 use crate::tables::{Table, no_such_table};
 use crate::write::change_dictionary;
-use dictionary::{SchemaDefinition, TableDefinition, TableName};
+use dictionary::{SchemaDefinition, TableDefinition, TableName, ViewDefinition};
 use dictionary_store::{
     Change, DdlTurn, DictionaryStore, TableRecord, encoded, is_too_long, need_short_name, need_short_new_name,
 };
@@ -53,7 +53,7 @@ impl Engine {
         Ok(())
     }
 
-    /// DROP DATABASE with all its tables, in one step. Returns the number of tables. Errors: NoSuchSchema.
+    /// DROP DATABASE with all its tables and views, in one step. Returns the number of both. Errors: NoSuchSchema.
     pub fn drop_schema(&self, name: &str, kill: &KillFlag) -> EngineResult<usize> {
         self.inner.rollback.finish_losers_of_dropped(&self.inner.tables.dictionary.tables(name), kill)?;
         let _ddl = self.ddl_turn(kill)?;
@@ -61,12 +61,32 @@ impl Engine {
         let tables = self.inner.tables.dictionary.tables(name);
         let mut changes = vec![Change::Remove(DictionaryStore::schema_key(name))];
         changes.extend(self.inner.tables.removals(&tables)?);
+        let views = self.inner.tables.dictionary.views.names(name);
+        changes.extend(self.inner.tables.dictionary.views.changes(&views, &[])?);
         self.commit_changes(changes)?;
         self.inner.tables.dictionary.remove_schema(name);
         self.discard_all(&tables)?;
         // The directory may hold files of other programs: then it stays.
         let _ = self.inner.shared.environment.disk.remove_directory(Path::new(&encoded(name)));
-        Ok(tables.len())
+        Ok(tables.len() + views.len())
+    }
+
+    /// Removes views and puts others in their place, in one step. Errors: NoSuchSchema, NoSuchTable, TableExists.
+    pub fn change_views(
+        &self,
+        removed: &[TableName],
+        added: Vec<ViewDefinition>,
+        kill: &KillFlag,
+    ) -> EngineResult<()> {
+        let _ddl = self.ddl_turn(kill)?;
+        let tables = &self.inner.tables;
+        for name in added.iter().map(|view| &view.shape.name).filter(|name| !removed.contains(name)) {
+            tables.need_schema(&name.schema)?;
+            tables.need_free_name(name)?;
+        }
+        self.commit_changes(tables.dictionary.views.changes(removed, &added)?)?;
+        tables.dictionary.views.replace(removed, added);
+        Ok(())
     }
 
     /// CREATE TABLE. Ids in the definition are given by the engine; `options.auto_increment` starts the counter.
@@ -115,7 +135,7 @@ impl Engine {
                 None => self.inner.tables.need_table(old)?,
             };
             let taken = moved.contains_key(new)
-                || (!vacated.contains(new) && new != old && self.inner.tables.need_table(new).is_ok());
+                || (!vacated.contains(new) && new != old && self.inner.tables.need_free_name(new).is_err());
             if taken {
                 return Err(EngineError::TableExists(new.table.clone()));
             }
@@ -195,7 +215,7 @@ impl Engine {
             self.inner.tables.need_schema(&definition.name.schema)?;
             self.inner.tables.need_free_name(&definition.name)?;
         }
-        if !old.definition.has_same_storage(&definition) {
+        if !old.definition.has_storage_of(&definition) {
             return Err(EngineError::Unsupported("ALTER that changes storage without a copy"));
         }
         let mut definition = TableDefinition { id: old.definition.id, ..definition };
@@ -401,7 +421,7 @@ fn carry_over(old: &Table, new: &Table) {
     new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
     let mut statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).stored.clone();
     if let Some(statistics) = &mut statistics
-        && !old.definition.has_same_column_names(&new.definition)
+        && !old.definition.has_columns_of(&new.definition)
     {
         statistics.column_values.clear();
     }

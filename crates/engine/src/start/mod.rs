@@ -271,6 +271,7 @@ fn know_tables(inner: &EngineInner, contents: Contents) -> EngineResult<bool> {
     for schema in contents.schemas {
         inner.tables.dictionary.put_schema(schema);
     }
+    inner.tables.dictionary.views.replace(&[], contents.views);
     let mut tables = Vec::with_capacity(contents.tables.len());
     for mut loaded in contents.tables {
         let entry = Arc::new(TableEntry::loaded(&mut loaded));

@@ -21,6 +21,8 @@ const LOOKED_AT: usize = 8;
 #[derive(Debug, Default)]
 pub struct Dictionary {
     maps: RwLock<Maps>,
+    /// Views by name.
+    pub views: dictionary_store::Views,
     /// Open tables, in the order in which they come up for being packed.
     ring: Mutex<VecDeque<Weak<TableEntry>>>,
     open_max: AtomicUsize,
@@ -233,7 +235,7 @@ impl Dictionary {
             .or_insert(SchemaEntry { definition, tables: BTreeMap::new() });
     }
 
-    /// Removes a schema with its tables.
+    /// Removes a schema with its tables and views.
     pub(crate) fn remove_schema(&self, name: &str) {
         let mut maps = self.write();
         let removed = maps.schemas.remove(name);
@@ -241,6 +243,8 @@ impl Dictionary {
             .iter()
             .flat_map(|schema| schema.tables.values())
             .for_each(|entry| maps.referring.remove(entry.constraints()));
+        drop(maps);
+        self.views.replace(&self.views.names(name), Vec::new());
     }
 
     /// Adds a table that is not open yet.

@@ -93,9 +93,9 @@ impl Tables {
         self.dictionary.table(&name.schema, &name.table).ok_or_else(|| no_such_table(name))
     }
 
-    /// Checks that no table has that name. Error: TableExists.
+    /// Checks that no table or view has that name. Error: TableExists.
     pub(crate) fn need_free_name(&self, name: &TableName) -> EngineResult<()> {
-        match self.dictionary.has_table(&name.schema, &name.table) {
+        match self.dictionary.views.has(name) || self.dictionary.has_table(&name.schema, &name.table) {
             true => Err(EngineError::TableExists(name.table.clone())),
             false => Ok(()),
         }

@@ -1,7 +1,8 @@
-//! Calls that do not look like a list of arguments.
+//! Calls that do not look like a list of arguments; aggregates and subqueries, which are in queries alone.
 
 use super::{Printer, names, types};
 use crate::ast::*;
+use std::borrow::Cow;
 use std::slice::from_ref;
 
 impl Printer<'_> {
@@ -37,7 +38,7 @@ impl Printer<'_> {
             Expression::WeightString { operand, shape } => self.weight_string(operand, *shape),
             Expression::Default(Some(column)) => {
                 self.push("default(");
-                self.column(column);
+                self.column(column)?;
                 self.push(")");
                 Some(())
             }
@@ -141,5 +142,105 @@ impl Printer<'_> {
         }
         self.push(place);
         Some(())
+    }
+}
+
+impl Printer<'_> {
+    /// Aggregates and subqueries. None for what is neither, and for all of it where expressions of tables are printed.
+    pub(super) fn of_query(&mut self, expression: &Expression) -> Option<()> {
+        self.query.as_ref()?;
+        match expression {
+            Expression::Aggregate(call) if call.over.is_none() => self.aggregate(call),
+            Expression::Subquery(query) => self.subquery(query),
+            Expression::Exists(query) => {
+                self.push("exists");
+                self.subquery(&existing(query))
+            }
+            Expression::InSubquery { operand, query, negated } => self.in_subquery(operand, query, *negated),
+            Expression::Quantified { operator, quantifier, operand, query } => {
+                self.quantified(*operator, *quantifier, operand, query)
+            }
+            _ => None,
+        }
+    }
+
+    /// Without parentheses, unlike IN of a list.
+    pub(super) fn in_subquery(&mut self, operand: &Expression, query: &Query, negated: bool) -> Option<()> {
+        self.operand(operand)?;
+        self.push(if negated { " not in " } else { " in " });
+        self.subquery(query)
+    }
+
+    pub(super) fn quantified(
+        &mut self,
+        operator: BinaryOperator,
+        quantifier: Quantifier,
+        operand: &Expression,
+        query: &Query,
+    ) -> Option<()> {
+        match (operator, quantifier) {
+            (BinaryOperator::Equal, Quantifier::Any) => self.in_subquery(operand, query, false),
+            (BinaryOperator::NotEqual, Quantifier::All) => self.in_subquery(operand, query, true),
+            (_, quantifier) => {
+                self.operand(operand)?;
+                self.push(names::operator(operator));
+                self.push(if quantifier == Quantifier::All { "all " } else { "any " });
+                self.subquery(query)
+            }
+        }
+    }
+
+    fn aggregate(&mut self, call: &AggregateCall) -> Option<()> {
+        if call.absent_on_null {
+            return None;
+        }
+        self.push(match call.kind {
+            AggregateKind::Count => "count",
+            AggregateKind::Sum => "sum",
+            AggregateKind::Avg => "avg",
+            AggregateKind::Min => "min",
+            AggregateKind::Max => "max",
+            AggregateKind::GroupConcat => "group_concat",
+            AggregateKind::BitAnd => "bit_and",
+            AggregateKind::BitOr => "bit_or",
+            AggregateKind::BitXor => "bit_xor",
+            AggregateKind::StddevPop => "std",
+            AggregateKind::StddevSamp => "stddev_samp",
+            AggregateKind::VarPop => "variance",
+            AggregateKind::VarSamp => "var_samp",
+            AggregateKind::JsonArrayagg => "json_arrayagg",
+            AggregateKind::JsonObjectagg => "json_objectagg",
+            AggregateKind::StCollect => "st_collect",
+        });
+        self.push(if call.distinct { "(distinct " } else { "(" });
+        match call.arguments.is_empty() {
+            true => self.push("0"),
+            false => self.wrapped("", &call.arguments, "")?,
+        }
+        if call.kind == AggregateKind::GroupConcat {
+            for (at, item) in call.order_by.iter().enumerate() {
+                self.push(if at > 0 { "," } else { " order by " });
+                self.wrapped("", from_ref(&item.expression), "")?;
+                self.push(if item.descending { " DESC" } else { " ASC" });
+            }
+            self.push(" separator ");
+            let separator = call.separator.as_deref().unwrap_or(b",");
+            self.quoted(&String::from_utf8_lossy(separator));
+        }
+        self.push(")");
+        Some(())
+    }
+}
+
+/// What EXISTS asks: `*` is 1 there.
+fn existing(query: &Query) -> Cow<'_, Query> {
+    match &query.body {
+        QueryBody::Select(select) if matches!(select.items.as_slice(), [SelectItem::Wildcard]) => {
+            let expression = Expression::Literal(Literal::Integer(1));
+            let mut select = select.clone();
+            select.items = vec![SelectItem::Expression { expression, alias: None, text: "1".to_owned() }];
+            Cow::Owned(Query { body: QueryBody::Select(select), ..query.clone() })
+        }
+        _ => Cow::Borrowed(query),
     }
 }

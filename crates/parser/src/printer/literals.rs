@@ -43,6 +43,14 @@ impl Printer<'_> {
     /// Text with its introducer, which is the connection's where none was written. The text's bytes are kept; those that
     /// are not UTF-8 cannot be written as text (MySQL writes `?` and loses them).
     pub(super) fn string(&mut self, bytes: &[u8], introducer: Option<&str>) {
+        if let Some(state) = &self.query {
+            let shows = introducer.is_some() && state.style.introducers;
+            match (introducer, std::str::from_utf8(bytes)) {
+                (None, _) => return self.text_of_connection(bytes),
+                (Some(_), Ok(text)) if !shows => return self.quoted(text),
+                _ => {}
+            }
+        }
         let charset = introducer.unwrap_or(self.charset);
         self.text.push('_');
         self.text.push_str(super::names::charset(charset).as_ref());
@@ -52,6 +60,19 @@ impl Printer<'_> {
                 self.push(" ");
                 self.bytes(bytes);
             }
+        }
+    }
+
+    /// Text without introducer in a view: its bytes are in the connection's character set, and are converted to it again.
+    fn text_of_connection(&mut self, bytes: &[u8]) {
+        let utf8mb4 = charset::CollationId::UTF8MB4_0900_AI_CI.charset();
+        let text = match charset_by_name(self.charset) {
+            Some(charset) if charset.name != "binary" => charset.convert(bytes, utf8mb4).text,
+            _ => bytes.to_vec(),
+        };
+        match String::from_utf8(text) {
+            Ok(text) => self.quoted(&text),
+            Err(error) => self.bytes(error.as_bytes()),
         }
     }
 

@@ -5,12 +5,18 @@
 //! `calls` those with a syntax of their own, `types` what CAST names, `literals` and `names` what they say.
 
 mod calls;
+mod column_names;
+mod from;
 mod functions;
 mod literals;
 mod names;
 mod predicates;
+mod query;
+mod scope;
 mod truth;
 mod types;
+
+pub use query::{PrintedQuery, PrintedTables, QueryStyle, print_query};
 
 use crate::ast::*;
 
@@ -19,7 +25,7 @@ use crate::ast::*;
 /// what the first time made of row comparisons and NOT: so does who wants its text.
 /// None where the expression holds something that no stored one may hold.
 pub fn print_expression(expression: &Expression, charset: &str) -> Option<String> {
-    let mut printer = Printer { text: String::new(), charset };
+    let mut printer = Printer { text: String::new(), charset, query: None };
     printer.expression(expression)?;
     Some(printer.text)
 }
@@ -39,6 +45,8 @@ pub fn print_name(text: &mut String, name: &str) {
 struct Printer<'a> {
     text: String,
     charset: &'a str,
+    /// What a query is printed with; None for an expression of a table.
+    query: Option<scope::QueryState<'a>>,
 }
 
 impl Printer<'_> {
@@ -49,7 +57,7 @@ impl Printer<'_> {
     fn expression(&mut self, expression: &Expression) -> Option<()> {
         match expression {
             Expression::Literal(literal) => self.literal(literal),
-            Expression::Column(column) => self.column(column),
+            Expression::Column(column) => return self.column(column),
             Expression::Unary { operator, operand } => self.unary(*operator, operand)?,
             Expression::Binary { operator, left, right } => self.binary(*operator, left, right)?,
             Expression::And(_) => self.conjunction(expression, false)?,
@@ -64,6 +72,11 @@ impl Printer<'_> {
             Expression::Case { operand, branches, otherwise } => self.case(operand, branches, otherwise)?,
             Expression::Collate { operand, collation } => self.collate(operand, collation)?,
             Expression::Function(call) => self.function(call)?,
+            Expression::Aggregate(_)
+            | Expression::Subquery(_)
+            | Expression::Exists(_)
+            | Expression::InSubquery { .. }
+            | Expression::Quantified { .. } => self.of_query(expression)?,
             _ => self.call(expression)?,
         }
         Some(())
@@ -100,9 +113,13 @@ impl Printer<'_> {
         Some(())
     }
 
-    /// Without its table: a stored expression has only one.
-    fn column(&mut self, column: &ColumnReference) {
+    /// In an expression of a table without the table: it has only one.
+    fn column(&mut self, column: &ColumnReference) -> Option<()> {
+        if self.query.is_some() {
+            return self.column_of_query(column);
+        }
         print_name(&mut self.text, &column.column);
+        Some(())
     }
 
     fn unary(&mut self, operator: UnaryOperator, operand: &Expression) -> Option<()> {

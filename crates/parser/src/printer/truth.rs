@@ -79,6 +79,24 @@ impl Printer<'_> {
         if !is_truth_value(operand) {
             return self.compared_with_zero("(0 = ", operand);
         }
+        if matches!(plain(operand), Expression::Exists(_)) {
+            return self.wrapped("(not ", std::slice::from_ref(operand), ")");
+        }
+        match plain(operand) {
+            Expression::InSubquery { operand, query, negated } => {
+                return self.in_subquery(operand, query, !negated);
+            }
+            Expression::Quantified { operator, quantifier, operand, query } => {
+                let quantifier = match quantifier {
+                    Quantifier::All => Quantifier::Any,
+                    Quantifier::Any => Quantifier::All,
+                };
+                if let Some(opposite) = opposite(*operator) {
+                    return self.quantified(opposite, quantifier, operand, query);
+                }
+            }
+            _ => {}
+        }
         self.wrapped("(not(", std::slice::from_ref(operand), "))")
     }
 
@@ -263,6 +281,9 @@ pub(super) fn is_truth_value(expression: &Expression) -> bool {
         | Expression::Like { .. }
         | Expression::Regexp { .. }
         | Expression::MemberOf { .. }
+        | Expression::Exists(_)
+        | Expression::InSubquery { .. }
+        | Expression::Quantified { .. }
         | Expression::Literal(Literal::True | Literal::False) => true,
         Expression::Function(call) => call.schema.is_none() && names::gives_truth_value(&call.name),
         _ => false,

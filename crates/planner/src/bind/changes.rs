@@ -1,5 +1,6 @@
 //! What a statement changes, as far as its queries must know. Main type: [`Changes`].
 
+use dictionary::TableName;
 use engine::Table;
 use errors::{SqlError, sql_error};
 use optimizer::BoundTable;
@@ -17,6 +18,8 @@ pub(crate) struct Changes {
     /// The error of a statement that reads a table in a subquery whose rows it changes. It comes after all others that
     /// binding finds.
     pub conflict: Option<SqlError>,
+    /// The word of the statement.
+    pub command: &'static str,
     /// Whether warnings of strict mode end the statement.
     pub escalates: bool,
     /// Whether values go into columns.
@@ -30,6 +33,8 @@ pub(crate) struct ChangedTable {
     pub name: String,
     /// Whether subqueries may read it under another name: INSERT evaluates them before it stores the row.
     pub by_name: bool,
+    /// The view through which it changes it.
+    pub view: Option<TableName>,
 }
 
 /// What ON DUPLICATE KEY UPDATE sees of the SELECT whose rows are inserted.
@@ -53,6 +58,22 @@ impl Changes {
         self.tables.push(table);
     }
 
+    /// Error 1443 at the end of binding: a view, called so, reads what the statement changes, or is what it changes.
+    pub fn refuse_view(&mut self, view: &str, name: &str) {
+        let command = self.command;
+        self.conflict.get_or_insert_with(|| sql_error!(ER_VIEW_PREVENT_UPDATE, view, command, name));
+    }
+
+    /// A subquery reads these tables by a view, called `alias`.
+    pub fn read_by_view(&mut self, view: &TableName, alias: &str, tables: &[TableId]) {
+        let changed = self.tables.iter().find(|changed| tables.contains(&changed.id));
+        match changed.map(|changed| (changed.name.clone(), changed.view.as_ref() == Some(view))) {
+            Some((name, true)) => self.refuse(&name),
+            Some((name, false)) => self.refuse_view(alias, &name),
+            None => self.read_before.extend_from_slice(tables),
+        }
+    }
+
     /// Error 1093 at the end of binding.
     pub fn refuse(&mut self, name: &str) {
         self.conflict.get_or_insert(sql_error!(ER_UPDATE_TABLE_USED, name));
@@ -61,7 +82,7 @@ impl Changes {
 
 impl ChangedTable {
     /// The target of INSERT under its own name.
-    pub fn by_insert(table: &Table, name: &str) -> ChangedTable {
-        ChangedTable { id: table.id(), name: name.to_owned(), by_name: true }
+    pub fn by_insert(table: &Table, name: &str, view: Option<TableName>) -> ChangedTable {
+        ChangedTable { id: table.id(), name: name.to_owned(), by_name: true, view }
     }
 }

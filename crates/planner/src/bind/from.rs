@@ -2,6 +2,7 @@
 
 use super::column::{derived_columns, table_columns};
 use super::recursive::recursive_query;
+use super::view::bind_view;
 use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, Wanted, index_hints};
 use ::expression::Expression;
 use ::expression::operators::ComparisonOperator;
@@ -11,11 +12,11 @@ use optimizer::{
 };
 use parser::ast;
 use plan::physical::RowLock;
-use plan::{Rule, Rules, View};
+use plan::{Rule, Rules};
 use std::sync::Arc;
 
 /// Columns by which a FROM item is seen: (table, column).
-type Visible = Vec<(usize, usize)>;
+pub(super) type Visible = Vec<(usize, usize)>;
 
 /// Binds FROM into the current block.
 pub(super) fn bind_from(
@@ -54,7 +55,7 @@ fn table_reference(binder: &mut Binder<'_>, item: &ast::TableReference) -> SqlRe
                 binder.nature.assigning.push(number);
                 binder.nature.assigns = true;
             }
-            add_derived(binder, alias, plan, columns, (None, number))
+            add_derived(binder, (alias, None, false), plan, columns, (None, number))
         }
         ast::TableReference::JsonTable(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_TABLE")),
         ast::TableReference::Join(join) => bind_join(binder, join),
@@ -228,7 +229,10 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
             |changed: &&ChangedTable| changed.id == table.id() && (!changed.by_name || changed.name == alias);
         if let Some(changed) = binder.changes.tables.iter().find(is_it) {
             let name = changed.name.clone();
-            binder.changes.refuse(&name);
+            match changed.view.is_some() {
+                true => binder.changes.refuse_view(&name, &name),
+                false => binder.changes.refuse(&name),
+            }
         } else if binder.blocks.len() > 1 {
             binder.changes.read_before.push(table.id());
         }
@@ -249,7 +253,7 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
             limits,
         );
     }
-    if let Some(view) = binder.input.virtual_tables.view(&schema, &factor.name.name) {
+    if let Some(view) = binder.input.virtual_tables.view(&schema, &factor.name.name)? {
         return bind_view(binder, &alias, schema, view);
     }
     if let Some(definition) = binder.input.virtual_tables.table(&schema, &factor.name.name) {
@@ -271,28 +275,6 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
         return Ok(added);
     }
     Err(binder.unknown_table(&schema, &factor.name.name))
-}
-
-/// A view, called so in the schema.
-fn bind_view(
-    binder: &mut Binder<'_>,
-    alias: &str,
-    schema: String,
-    view: View,
-) -> SqlResult<(JoinTree, Visible)> {
-    let saved = binder.schema.replace(view.schema);
-    // A view sees no common tables of the statement.
-    let common_tables = std::mem::take(&mut binder.common_tables.in_scope);
-    let plan = binder.detached_query(&view.query, "DERIVED");
-    binder.common_tables.in_scope = common_tables;
-    binder.schema = saved;
-    binder.nature.volatile = true;
-    let number = binder.block_number;
-    let (tree, visible) = add_derived(binder, alias, plan?, &view.columns, (None, number))?;
-    if let Some(table) = binder.block().tables.last_mut() {
-        table.schema = Some(schema);
-    }
-    Ok((tree, visible))
 }
 
 fn common_table(binder: &mut Binder<'_>, alias: &str, common: CommonTable) -> SqlResult<(JoinTree, Visible)> {
@@ -317,7 +299,8 @@ fn common_table(binder: &mut Binder<'_>, alias: &str, common: CommonTable) -> Sq
         None => bind_common_table(binder, &common)?,
     };
     binder.common_tables.uses[bound.number].uses += 1;
-    add_derived(binder, alias, bound.query, &common.columns, (Some(bound.number), bound.block_number))
+    let place = (Some(bound.number), bound.block_number);
+    add_derived(binder, (alias, None, false), bound.query, &common.columns, place)
 }
 
 /// Binds a common table for all who name it; one that reads the rows of a recursion or columns of blocks around it, for this
@@ -356,9 +339,10 @@ fn bind_common_table(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult
     Ok(bound)
 }
 
-fn add_derived(
+/// Adds a query under a name, and in the schema of the view that it is, whose rows may have to be kept.
+pub(super) fn add_derived(
     binder: &mut Binder<'_>,
-    alias: &str,
+    (alias, schema, must_be_kept): (&str, Option<String>, bool),
     query: Derived,
     names: &[String],
     (common_table, block_number): (Option<usize>, u32),
@@ -366,7 +350,7 @@ fn add_derived(
     if !names.is_empty() && names.len() != query.columns().len() {
         return Err(sql_error!(ER_VIEW_WRONG_LIST));
     }
-    let kept = query.is_kept() || binder.nature.assigning.contains(&block_number);
+    let kept = must_be_kept || query.is_kept() || binder.nature.assigning.contains(&block_number);
     let columns = derived_columns(query.columns(), alias, names, kept);
     for (position, column) in columns.iter().enumerate() {
         if columns[..position].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
@@ -378,7 +362,7 @@ fn add_derived(
         binder.rules(),
         binder.block(),
         alias.to_owned(),
-        None,
+        schema,
         source,
         columns,
         IndexLimits::default(),
@@ -427,6 +411,7 @@ pub(crate) fn add_table(
         limits,
         lock: RowLock::None,
         derived_number: None,
+        view: None,
     });
     Ok((JoinTree::Table(number), visible))
 }

@@ -31,6 +31,7 @@ mod settled_parameter;
 mod stored_text;
 mod subqueries;
 mod subquery;
+mod view;
 
 pub(crate) use block_hints::warn_of_hints;
 pub(crate) use change::{delete, insert, load, row_parents, update};
@@ -277,7 +278,7 @@ impl<'a> Binder<'a> {
                 self.tables.push(table.clone());
                 Ok(table)
             }
-            None => Err(self.unknown_table(&schema, &name.name)),
+            None => Err(view::unchangeable(self, &schema, &name.name)),
         }
     }
 

@@ -7,21 +7,43 @@ use dictionary::{TableDefinition, TableName};
 use errors::{SqlError, SqlResult};
 use optimizer::{Block, BoundTable, Source};
 use parser::ast;
-use plan::{Extent, PrivilegeCheck, PrivilegeRequest, TableAccess};
+use plan::{Extent, PrivilegeCheck, PrivilegeRequest, TableAccess, ViewPrivileges};
+use std::sync::Arc;
 
 /// The definition of the table behind it, if it is one that privileges are granted on.
 fn granted_definition(table: &BoundTable) -> Option<&TableDefinition> {
     match &table.source {
-        Source::Base(table) => Some(table.definition()),
+        // A view whose rows are changed stands under its own names.
+        Source::Base(base) => Some(table.view.as_deref().unwrap_or_else(|| base.definition())),
         Source::Virtual(definition) => Some(definition),
-        Source::Derived(..) | Source::Recursion(_) => None,
+        Source::Derived(..) => table.view.as_deref(),
+        Source::Recursion(_) => None,
     }
+}
+
+/// Whose rights count in a view.
+#[derive(Clone)]
+pub(crate) struct ViewDefiner {
+    /// User of the account.
+    pub user: String,
+    /// Its host.
+    pub host: String,
+    /// What it may do.
+    pub check: Arc<dyn PrivilegeCheck>,
 }
 
 /// The user's grants, and what the statement needs of them.
 pub(crate) struct Privileges<'a> {
     check: &'a dyn PrivilegeCheck,
+    /// Whose rights count in their place: those of the view that is being bound.
+    pub definer: Option<ViewDefiner>,
     pub requests: Vec<PrivilegeRequest>,
+    /// What views ask for.
+    pub views: Vec<ViewPrivileges>,
+    /// The view that the statement names, while it is being bound with what it reads.
+    pub view: Option<TableName>,
+    /// The views that are being bound, the outermost first.
+    pub open_views: Vec<TableName>,
     /// The first privilege that was asked for and is missing. It goes before mistakes that are found behind it.
     pub denied: Option<SqlError>,
     /// While expressions of a table's definition are bound: they need no privileges.
@@ -30,7 +52,22 @@ pub(crate) struct Privileges<'a> {
 
 impl<'a> Privileges<'a> {
     pub fn new(check: &'a dyn PrivilegeCheck) -> Privileges<'a> {
-        Privileges { check, requests: Vec::new(), denied: None, trusted: false }
+        let (requests, views) = (Vec::new(), Vec::new());
+        Privileges {
+            check,
+            definer: None,
+            requests,
+            views,
+            view: None,
+            open_views: Vec::new(),
+            denied: None,
+            trusted: false,
+        }
+    }
+
+    /// Whose rights count now.
+    pub fn current(&self) -> &dyn PrivilegeCheck {
+        self.definer.as_ref().map_or(self.check, |definer| &*definer.check)
     }
 
     fn ask(&mut self, request: PrivilegeRequest) {
@@ -38,7 +75,7 @@ impl<'a> Privileges<'a> {
             return;
         }
         if self.denied.is_none() {
-            self.denied = self.check.check(&request).err();
+            self.denied = self.current().check(&request).err();
         }
         self.requests.push(request);
     }
@@ -70,6 +107,7 @@ impl<'a> Privileges<'a> {
             });
             self.requests.len() - 1
         });
+        let check = self.definer.as_ref().map_or(self.check, |definer| &*definer.check);
         let request = &mut self.requests[known];
         let Extent::Columns(columns) = &mut request.extent else { return };
         if columns.iter().any(|known| known.eq_ignore_ascii_case(column)) {
@@ -78,7 +116,7 @@ impl<'a> Privileges<'a> {
         // Those before it have been checked.
         let mut all = std::mem::replace(columns, vec![column.to_owned()]);
         if self.denied.is_none() {
-            self.denied = self.check.check(request).err();
+            self.denied = check.check(request).err();
         }
         if let Extent::Columns(columns) = &mut request.extent {
             all.append(columns);
@@ -177,11 +215,11 @@ impl<'a> Privileges<'a> {
     pub fn unknown_column_denial(&self, block: &Block, column: &str) -> Option<SqlError> {
         let definition = granted_definition(block.tables.first()?)?;
         let TableName { schema, table } = definition.name.clone();
-        if self.check.reads_whole(&schema, &table) {
+        if self.current().reads_whole(&schema, &table) {
             return None;
         }
         let (access, extent) = (TableAccess::Select, Extent::Columns(vec![column.to_owned()]));
-        self.check.check(&PrivilegeRequest { schema, table, access, extent }).err()
+        self.current().check(&PrivilegeRequest { schema, table, access, extent }).err()
     }
 }
 

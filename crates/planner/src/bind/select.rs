@@ -232,6 +232,11 @@ impl Binder<'_> {
             let locks = !self.input.explains;
             for table in self.block().tables.iter_mut().filter(|table| locks && chosen(table)) {
                 table.lock = lock;
+                if table.view.is_some()
+                    && let Source::Derived(query, _) = &mut table.source
+                {
+                    super::view::lock_rows(query, lock)?;
+                }
             }
         }
         Ok(())

@@ -6,10 +6,11 @@ use crate::result::{
     bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
 };
 use crate::system_tables;
+use crate::view_text::create_view;
 use crate::{schema_exists, table_exists};
 use accounts::Privileges;
 use catalog::{LockKey, LockMode, Namespace};
-use dictionary::{SchemaDefinition, TableName};
+use dictionary::{SchemaDefinition, TableName, ViewDefinition};
 use errors::{SqlResult, sql_error};
 use instance::{lock_limit, lock_owner};
 use parser::ast::{ObjectName, Show, ShowFilter};
@@ -39,11 +40,7 @@ impl Showing<'_> {
                 (self.index_listing(table)?, filter)
             }
             Show::CreateTable(name) => return plain(self.create_table_listing(name)?),
-            Show::CreateView(name) => {
-                let name = self.table_name(name)?;
-                self.user.require_table_or_columns(self.instance, Privileges::SELECT, &name)?;
-                return Err(sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW"));
-            }
+            Show::CreateView(name) => return plain(self.create_view_listing(name)?),
             Show::CreateDatabase { name, if_not_exists } => {
                 return plain(self.create_database_listing(name, *if_not_exists)?);
             }
@@ -77,13 +74,19 @@ impl Showing<'_> {
         if full {
             columns.push(not_null(fixed_column("Table_type", 11)));
         }
-        let kind = if schema == "information_schema" { "SYSTEM VIEW" } else { "BASE TABLE" };
+        let dictionary = self.instance.engine().dictionary();
+        let kind = |table: &str| match dictionary.views.get(&schema, table) {
+            Some(_) => "VIEW",
+            None if schema == "information_schema" => "SYSTEM VIEW",
+            None => "BASE TABLE",
+        };
         let rows = self
             .visible_tables(&schema)
             .into_iter()
             .map(|table| {
+                let kind = full.then(|| text(kind(&table)));
                 let mut row = vec![text(table)];
-                row.extend(full.then(|| text(kind)));
+                row.extend(kind);
                 row
             })
             .collect();
@@ -304,6 +307,9 @@ impl Showing<'_> {
             self.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
         }
         self.wait_while_made(&name)?;
+        if let Some(view) = self.instance.engine().dictionary().views.get(&name.schema, &name.table) {
+            return self.text_of_view(&view);
+        }
         let zone = &self.settings.facts.time_zone;
         let engine = self.instance.engine();
         let statement = match engine.dictionary().table(&name.schema, &name.table) {
@@ -319,6 +325,43 @@ impl Showing<'_> {
         };
         let columns = vec![line_column("Table", 64), line_column("Create Table", 1024)];
         Ok(Listing { columns, rows: vec![vec![text(name.table), text(statement)]] })
+    }
+
+    /// SHOW CREATE VIEW. Errors: 1142, 1049, 1146, 1347.
+    fn create_view_listing(&mut self, view: &ObjectName) -> SqlResult<Listing> {
+        let name = self.table_name(view)?;
+        self.user.require_table_or_columns(self.instance, Privileges::SELECT, &name)?;
+        if !schema_exists(self.instance, &name.schema) {
+            return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
+        }
+        let found = self.instance.engine().dictionary().views.get(&name.schema, &name.table);
+        match found {
+            Some(view) => self.text_of_view(&view),
+            None if table_exists(self.instance, &name.schema, &name.table) => {
+                Err(sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW"))
+            }
+            None => Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
+        }
+    }
+
+    /// The text of a view, to who may see it.
+    fn text_of_view(&mut self, view: &ViewDefinition) -> SqlResult<Listing> {
+        let name = &view.shape.name;
+        self.user.require_table(self.instance, Privileges::SHOW_VIEW, name)?;
+        let columns = vec![
+            line_column("View", 64),
+            line_column("Create View", 1024),
+            line_column("character_set_client", 32),
+            line_column("collation_connection", 32),
+        ];
+        let statement = create_view(view, self.schema);
+        let row = vec![
+            text(&*name.table),
+            text(statement),
+            text(&*view.client_charset),
+            text(&*view.connection_collation),
+        ];
+        Ok(Listing { columns, rows: vec![row] })
     }
 
     fn create_database_listing(&mut self, name: &str, if_not_exists: bool) -> SqlResult<Listing> {

@@ -116,7 +116,7 @@ impl SystemTables<'_> {
         let name = &definition.name;
         let catalogue = match table {
             AnyTable::System(_) => definitions::column(&name.schema, &name.table, position),
-            AnyTable::Stored(_) => None,
+            AnyTable::Stored(_) | AnyTable::View(_) => None,
         };
         let (characters, bytes) = lengths(column);
         let (precision, scale) = digits(column);

@@ -15,7 +15,7 @@ use values::row::ColumnSet;
 /// Names of the key columns of a system table.
 pub(super) fn key_columns(schema: &str, table: &str) -> &'static [&'static str] {
     match (schema, table) {
-        ("information_schema", "TABLES" | "PARTITIONS") => &["TABLE_SCHEMA", "TABLE_NAME"],
+        ("information_schema", "TABLES" | "PARTITIONS" | "VIEWS") => &["TABLE_SCHEMA", "TABLE_NAME"],
         ("information_schema", "COLUMNS") => &["TABLE_SCHEMA", "TABLE_NAME", "COLUMN_NAME"],
         ("information_schema", "STATISTICS") => &["TABLE_SCHEMA", "TABLE_NAME", "INDEX_SCHEMA"],
         ("information_schema", "KEY_COLUMN_USAGE" | "TABLE_CONSTRAINTS") => {

@@ -16,6 +16,7 @@ mod reference;
 mod row;
 mod sessions;
 mod tables;
+mod views;
 
 pub(crate) use accounts::privilege_rows;
 pub use columns::default_text;
@@ -33,7 +34,7 @@ use instance::SessionShared;
 use instance::SessionUser;
 use instance::system_schemas::{OVERLAY_SCHEMA, is_system_schema};
 use keys::Wanted;
-use plan::{VirtualCursor, VirtualRequest, VirtualTables};
+use plan::{View, VirtualCursor, VirtualRequest, VirtualTables};
 use std::sync::Arc;
 use values::Value;
 use variables::SessionVariables;
@@ -98,6 +99,10 @@ impl VirtualTables for SystemTables<'_> {
         definition(schema, name)
     }
 
+    fn view(&self, schema: &str, name: &str) -> SqlResult<Option<View>> {
+        self.instance.view(schema, name)
+    }
+
     fn routine(&self, schema: &str, name: &str) -> Option<Arc<Routine>> {
         self.instance.routines().find(schema, name)
     }
@@ -151,6 +156,8 @@ impl SystemTables<'_> {
             "INNODB_FOREIGN_COLS" => self.by_table(wanted, foreign_keys::innodb_foreign_columns),
             "CHECK_CONSTRAINTS" => self.by_table(wanted, SystemTables::check_constraints),
             "PARTITIONS" => self.by_table(wanted, SystemTables::partitions),
+            "VIEWS" => self.by_table(wanted, views::views),
+            "VIEW_TABLE_USAGE" => self.by_table(wanted, views::view_table_usage),
             "ENGINES" => whole(reference::engines()),
             "CHARACTER_SETS" => whole(reference::character_sets()),
             "COLLATIONS" => whole(reference::collations()),

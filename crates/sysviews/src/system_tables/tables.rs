@@ -6,7 +6,7 @@ use super::{SystemTables, definition, names};
 use crate::result::text;
 use accounts::Privileges;
 use charset::CollationId;
-use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition};
+use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition, ViewDefinition};
 use engine::Table;
 use errors::SqlResult;
 use instance::system_schemas::{is_always_readable, is_hidden};
@@ -19,6 +19,7 @@ use values::Value;
 pub(crate) enum AnyTable {
     Stored(Arc<Table>),
     System(Arc<TableDefinition>),
+    View(Arc<ViewDefinition>),
 }
 
 impl AnyTable {
@@ -26,6 +27,7 @@ impl AnyTable {
         match self {
             AnyTable::Stored(table) => table.definition(),
             AnyTable::System(definition) => definition,
+            AnyTable::View(view) => &view.shape,
         }
     }
 }
@@ -67,11 +69,15 @@ fn constraints(table: &TableDefinition) -> impl Iterator<Item = (&IndexDefinitio
 /// The first columns of TABLES, which say no more than the name and what kind of table it is.
 const NAME_COLUMNS: usize = 6;
 
-fn name_columns(schema: &str, table: &str, is_stored: bool) -> Vec<Value> {
+fn name_columns(schema: &str, table: &str, is_stored: bool, is_user_view: bool) -> Vec<Value> {
     // Members of TABLE_TYPE: BASE TABLE, VIEW, SYSTEM VIEW.
     let is_view = !is_stored && schema == "information_schema";
-    let (kind, engine) = if is_view { (3, Value::Null) } else { (1, text("InnoDB")) };
-    vec![text("def"), text(schema), text(table), Value::UInt(kind), engine, Value::Int(10)]
+    let (kind, engine, version) = match (is_user_view, is_view) {
+        (true, _) => (2, Value::Null, Value::Null),
+        (false, true) => (3, Value::Null, Value::Int(10)),
+        (false, false) => (1, text("InnoDB"), Value::Int(10)),
+    };
+    vec![text("def"), text(schema), text(table), Value::UInt(kind), engine, version]
 }
 
 /// Schemas that the engine does not know.
@@ -153,8 +159,11 @@ impl SystemTables<'_> {
     fn names_of(&self, schema: &str) -> Vec<(String, bool)> {
         let is_defined = |name: &&str| definition(schema, name).is_some();
         let system = names(schema).filter(is_defined).map(|name| (name.to_owned(), false));
-        let stored =
-            self.instance.engine().dictionary().table_names(schema).into_iter().map(|name| (name, true));
+        let dictionary = self.instance.engine().dictionary();
+        let mut stored = dictionary.table_names(schema);
+        stored.extend(dictionary.views.of_schema(schema).iter().map(|view| view.shape.name.table.clone()));
+        stored.sort();
+        let stored = stored.into_iter().map(|name| (name, true));
         system.chain(stored).filter(|(name, _)| self.may_see(schema, name)).collect()
     }
 
@@ -163,7 +172,11 @@ impl SystemTables<'_> {
         let dictionary = self.instance.engine().dictionary();
         let found = |name: String| match definition(schema, &name) {
             Some(system) => (system.name.table == name).then_some((name, false)),
-            None => dictionary.shows_table(schema, &name).then_some((name, true)),
+            None => {
+                let is_there =
+                    dictionary.shows_table(schema, &name) || dictionary.views.get(schema, &name).is_some();
+                is_there.then_some((name, true))
+            }
         };
         names.into_iter().filter_map(found).filter(|(name, _)| self.may_see(schema, name)).collect()
     }
@@ -178,7 +191,11 @@ impl SystemTables<'_> {
     fn opened(&self, schema: &str, name: &str, is_stored: bool) -> Option<AnyTable> {
         match is_stored {
             true => {
-                let table = self.instance.engine().dictionary().table(schema, name);
+                let dictionary = self.instance.engine().dictionary();
+                if let Some(view) = dictionary.views.get(schema, name) {
+                    return Some(AnyTable::View(view));
+                }
+                let table = dictionary.table(schema, name);
                 table.filter(|table| !table.is_hidden()).map(AnyTable::Stored)
             }
             false => definition(schema, name).map(AnyTable::System),
@@ -211,8 +228,10 @@ impl SystemTables<'_> {
         }
         let width = wanted.view.columns.len();
         let tables = self.wanted_tables(&Rc::new(wanted));
+        let dictionary = self.instance.engine().dictionary();
         Box::new(tables.map(move |(schema, name, is_stored)| {
-            let mut row = name_columns(&schema, &name, is_stored);
+            let is_view = is_stored && dictionary.views.get(&schema, &name).is_some();
+            let mut row = name_columns(&schema, &name, is_stored, is_view);
             row.resize(width, Value::Null);
             vec![row]
         }))
@@ -222,7 +241,16 @@ impl SystemTables<'_> {
     pub(crate) fn table_row(&self, table: &AnyTable) -> Vec<Value> {
         let definition = table.definition();
         let name = &definition.name;
-        let mut row = name_columns(&name.schema, &name.table, matches!(table, AnyTable::Stored(_)));
+        let is_stored = matches!(table, AnyTable::Stored(_));
+        let is_view = matches!(table, AnyTable::View(_));
+        let mut row = name_columns(&name.schema, &name.table, is_stored, is_view);
+        if let AnyTable::View(view) = table {
+            row.extend((0..8).map(|_| Value::Null));
+            row.push(self.local_time(view.created_microseconds / 1_000_000));
+            row.extend((0..5).map(|_| Value::Null));
+            row.push(text(&*definition.options.comment));
+            return row;
+        }
         let AnyTable::Stored(stored) = table else {
             row.push(Value::Null);
             row.extend([0, 0, 0, 0, 0, 0].map(Value::UInt));
@@ -259,7 +287,11 @@ impl SystemTables<'_> {
 
     /// When the server was started. CREATE_TIME is not kept: this is the best that is known, since NULL breaks dump tools.
     pub(super) fn start_time(&self) -> Value {
-        let seconds = self.instance.wall_microseconds() / 1_000_000 - self.instance.uptime_seconds() as i64;
+        self.local_time(self.instance.wall_microseconds() / 1_000_000 - self.instance.uptime_seconds() as i64)
+    }
+
+    /// A moment in the session's time zone.
+    fn local_time(&self, seconds: i64) -> Value {
         Value::DateTime(self.time_zone().local(seconds * 1_000_000))
     }
 
@@ -389,7 +421,9 @@ impl SystemTables<'_> {
     }
 
     fn found(&self, schema: &str, table: &str) -> Option<AnyTable> {
-        let stored = self.instance.engine().dictionary().table(schema, table).map(AnyTable::Stored);
+        let dictionary = self.instance.engine().dictionary();
+        let stored = dictionary.table(schema, table).map(AnyTable::Stored);
+        let stored = stored.or_else(|| dictionary.views.get(schema, table).map(AnyTable::View));
         stored.or_else(|| definition(schema, table).map(AnyTable::System))
     }
 

@@ -2,6 +2,7 @@
 
 use super::rows::{Wishes, conditions_of, found_rows};
 use super::target::target;
+use super::view::{Changed, bind_changed};
 use super::{change, changing};
 use crate::bind::{Binder, block_hints, from};
 use crate::changed_rows::ChangedRows;
@@ -17,13 +18,13 @@ pub(crate) fn delete(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult
 }
 
 fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<DeletePlan> {
-    let (tree, numbers) = match &delete.source {
+    let (changed, numbers) = match &delete.source {
         ast::DeleteSource::Single(factor) => {
-            let tree = from::bind_from(binder, &[ast::TableReference::Table(factor.clone())])?;
-            (tree, vec![0])
+            let reference = ast::TableReference::Table(factor.clone());
+            (bind_changed(binder, std::slice::from_ref(&reference), "DELETE")?, vec![0])
         }
         ast::DeleteSource::Multiple { targets, from } => {
-            let tree = from::bind_from(binder, from)?;
+            let changed = Changed::of(from::bind_from(binder, from)?);
             let (block, privileges) = binder.block_and_privileges();
             privileges.require_read(block);
             let mut numbers = Vec::with_capacity(targets.len());
@@ -39,7 +40,7 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
                 }
                 numbers.push(number);
             }
-            (tree, numbers)
+            (changed, numbers)
         }
     };
     block_hints::check_names(binder);
@@ -47,14 +48,17 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
     for number in numbers {
         change(binder, number);
         let target = target(binder, number, Vec::new(), false, false)?;
-        let name = target.base.table.definition().name.clone();
+        let view = binder.block().tables[number].view.clone();
+        let name = view.as_deref().unwrap_or_else(|| target.base.table.definition()).name.clone();
         binder.privileges.require_table(&name, TableAccess::Delete);
         targets.push(target);
     }
     let limit = delete.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
-    let conditions = conditions_of(binder, delete.filter.as_ref())?;
+    let mut conditions = changed.conditions.clone();
+    conditions.extend(conditions_of(binder, delete.filter.as_ref())?);
+    changed.require_below(binder, &[], TableAccess::Delete);
     let wishes = Wishes { conditions, order_by: &delete.order_by, limit };
-    let ChangedRows { node, .. } = found_rows(binder, tree, wishes, "DELETE")?;
+    let ChangedRows { node, .. } = found_rows(binder, changed.tree, wishes, "DELETE")?;
     let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
     let reads_whole = reads_whole(&mut binder.survey(), &node);
     Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered, reads_whole })

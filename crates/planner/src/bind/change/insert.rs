@@ -2,6 +2,7 @@
 
 use super::references::{RowEvents, references};
 use super::target::may_stay_unread;
+use super::view::{InsertTarget, insert_target};
 use super::{assigned, defaults, given_to_generated, on_update, own_expressions, push_target};
 use crate::bind::column::table_columns;
 use crate::bind::privilege::as_written;
@@ -22,35 +23,36 @@ use values::row::ColumnSet;
 /// INSERT and REPLACE.
 pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
     binder.enter()?;
-    let table = binder.base_table(&insert.table)?;
-    let definition = table.definition().clone();
-    binder.privileges.require_insert(insert, &definition);
-    let columns = target_columns(binder, &definition, &insert.columns)?;
-    binder.privileges.require_assigned(&definition, &insert.on_duplicate, TableAccess::Update);
+    let target = insert_target(binder, insert)?;
+    let (table, definition) = (target.table.clone(), &target.names);
+    binder.privileges.require_insert(insert, definition);
+    let columns = target_columns(binder, &target, &insert.columns)?;
+    target.require_below(binder, insert, &columns)?;
+    binder.privileges.require_assigned(definition, &insert.on_duplicate, TableAccess::Update);
     let (explained, block_number) = (binder.explain.len(), binder.block_number);
     let mut rows = match &insert.source {
         ast::InsertSource::Query(query) => {
             let generated = columns.iter().map(|column| &definition.columns[*column]);
             if let Some(column) = generated.into_iter().find(|column| column.generated.is_some()) {
-                return Err(given_to_generated(&definition, column));
+                return Err(given_to_generated(definition, column));
             }
             inserted_query(binder, insert, query, columns.len())?
         }
         ast::InsertSource::Values(rows) => {
-            push_target(binder, &definition, &insert.table.name);
-            binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
-            let rows = value_rows(binder, rows, &definition, &columns);
+            push_target(binder, definition, &insert.table.name);
+            binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name, target.view()));
+            let rows = value_rows(binder, rows, definition, &columns);
             binder.changes.tables.clear();
             binder.blocks.pop();
             InsertRows::Values(rows?)
         }
     };
-    push_target(binder, &definition, &insert.table.name);
-    binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name));
-    let bound = insert_parts(binder, insert, &definition, &columns);
+    push_target(binder, definition, &insert.table.name);
+    binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name, target.view()));
+    let bound = insert_parts(binder, insert, &target, &columns);
     binder.changes.tables.clear();
     binder.blocks.pop();
-    let own = own_expressions(binder, &definition, |_| true);
+    let own = own_expressions(binder, table.definition(), |_| true);
     binder.leave();
     let ((defaults, on_duplicate, on_update), own) = (bound?, own?);
     if let ast::InsertSource::Query(query) = &insert.source
@@ -107,10 +109,11 @@ fn inserted_query(
 fn insert_parts(
     binder: &mut Binder<'_>,
     insert: &ast::Insert,
-    definition: &TableDefinition,
+    target: &InsertTarget,
     columns: &[usize],
 ) -> SqlResult<(Vec<DefaultValue>, Vec<Assignment>, Vec<Assignment>)> {
-    let defaults = defaults(binder, definition)?;
+    let definition = &target.names;
+    let defaults = defaults(binder, target.table.definition())?;
     let count = definition.columns.len();
     if let Some(alias) = &insert.row_alias {
         row_alias(binder, alias, definition, columns)?;
@@ -192,14 +195,13 @@ fn row_alias(
 
 fn target_columns(
     binder: &mut Binder<'_>,
-    definition: &TableDefinition,
+    target: &InsertTarget,
     named: &[ast::ColumnReference],
 ) -> SqlResult<Vec<usize>> {
+    let definition = &target.names;
     if named.is_empty() {
         binder.privileges.require_every_column(definition, TableAccess::Insert);
-        return Ok((0..definition.columns.len())
-            .filter(|column| !definition.columns[*column].invisible)
-            .collect());
+        return Ok(target.order.clone());
     }
     let mut columns = Vec::with_capacity(named.len());
     for reference in named {

@@ -7,6 +7,7 @@ mod references;
 mod rows;
 mod target;
 mod update;
+mod view;
 
 pub(crate) use delete::delete;
 pub(crate) use insert::insert;
@@ -47,8 +48,9 @@ fn changing<T>(
 fn change(binder: &mut Binder<'_>, number: usize) {
     if let Source::Base(table) = &binder.block().tables[number].source {
         let id = table.id();
-        let name = binder.block().tables[number].alias.clone();
-        binder.changes.add(ChangedTable { id, name, by_name: false });
+        let bound = &binder.block().tables[number];
+        let (name, view) = (bound.alias.clone(), bound.view.as_ref().map(|view| view.name.clone()));
+        binder.changes.add(ChangedTable { id, name, by_name: false, view });
     }
 }
 

@@ -29,6 +29,10 @@ pub(super) fn target(
     bound.lock = RowLock::Change(policy);
     let alias = bound.alias.clone();
     let Source::Base(table) = &bound.source else {
+        if let Some(view) = bound.view.clone() {
+            let command = if whole { "UPDATE" } else { "DELETE" };
+            return Err(crate::bind::view::change_of_view_refused(binder, &view.name, &alias, command));
+        }
         return Err(sql_error!(ER_NON_UPDATABLE_TABLE, alias, if whole { "UPDATE" } else { "DELETE" }));
     };
     let table = table.clone();

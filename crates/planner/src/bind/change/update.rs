@@ -2,9 +2,11 @@
 
 use super::rows::{Wishes, conditions_of, found_rows};
 use super::target::target;
+use super::view::{Changed, bind_changed};
 use super::{assigned, change, changing};
 use crate::bind::column::find_column;
-use crate::bind::{Binder, block_hints, from};
+use crate::bind::view::change_of_view_refused;
+use crate::bind::{Binder, block_hints};
 use crate::changed_rows::{ChangedRows, may_join_subqueries};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
@@ -12,7 +14,7 @@ use errors::{SqlResult, sql_error};
 use optimizer::{Block, BoundTable, JoinTree, Source, reads_whole, tables_of};
 use parser::ast;
 use plan::physical::Node;
-use plan::{Assignment, TargetTable, UpdatePlan};
+use plan::{Assignment, TableAccess, TargetTable, UpdatePlan};
 
 /// UPDATE of one table or several.
 pub(crate) fn update(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
@@ -20,7 +22,8 @@ pub(crate) fn update(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult
 }
 
 fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
-    let tree = from::bind_from(binder, &update.tables)?;
+    let changed = bind_changed(binder, &update.tables, "UPDATE")?;
+    let tree = changed.tree.clone();
     block_hints::check_names(binder);
     let several = binder.block().tables.len() > 1;
     let (block, privileges) = binder.block_and_privileges();
@@ -31,9 +34,10 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
         }
     }
     // MySQL looks at WHERE first, then at SET, and then at what the statement must not have.
-    let conditions = conditions_of(binder, update.filter.as_ref())?;
+    let mut conditions = changed.conditions.clone();
+    conditions.extend(conditions_of(binder, update.filter.as_ref())?);
     let joins = several || may_join_subqueries(binder, !update.order_by.is_empty(), update.limit.is_some());
-    let mut targets = bound_targets(binder, update, tree.as_ref(), joins)?;
+    let mut targets = bound_targets(binder, update, &changed, joins)?;
     if several && (!update.order_by.is_empty() || update.limit.is_some()) {
         let clause = if update.order_by.is_empty() { "LIMIT" } else { "ORDER BY" };
         return Err(sql_error!(ER_WRONG_USAGE, "UPDATE", clause));
@@ -71,7 +75,7 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
 fn bound_targets(
     binder: &mut Binder<'_>,
     update: &ast::Update,
-    tree: Option<&JoinTree>,
+    changed: &Changed,
     joins: bool,
 ) -> SqlResult<Vec<TargetTable>> {
     let (block, privileges) = binder.block_and_privileges();
@@ -83,6 +87,10 @@ fn bound_targets(
         };
         let bound = &binder.block().tables[table];
         let Source::Base(base) = &bound.source else {
+            if let Some(view) = &bound.view {
+                let (view, alias) = (view.name.clone(), bound.alias.clone());
+                return Err(change_of_view_refused(binder, &view, &alias, "UPDATE"));
+            }
             return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
         };
         let base = base.clone();
@@ -99,7 +107,9 @@ fn bound_targets(
             },
         ));
     }
-    let mut numbers = tree.map(JoinTree::leaves).unwrap_or_default();
+    let assigned: Vec<usize> = all.iter().map(|(_, one)| one.column).collect();
+    changed.require_below(binder, &assigned, TableAccess::Update);
+    let mut numbers = changed.tree.as_ref().map(JoinTree::leaves).unwrap_or_default();
     numbers.retain(|number| all.iter().any(|(table, _)| table == number));
     let mut targets = Vec::with_capacity(numbers.len());
     for number in numbers {
