@@ -16,6 +16,7 @@ mod privileges_needed;
 pub mod range;
 mod repeatable;
 mod rules;
+pub mod window;
 
 pub use access::check as check_tables;
 pub use asked_first::{differs_between_rows, is_asked_first};

@@ -90,6 +90,10 @@ pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expressio
                 call.order_by.iter_mut().for_each(|key| visit(&mut key.expression));
             }
         }
+        Node::Window(step) => {
+            for_each_expression(&mut step.input, visit);
+            step.for_each_expression(visit);
+        }
         Node::Project { input, expressions } => {
             for_each_expression(input, visit);
             each(expressions, visit);

@@ -2,6 +2,7 @@
 //! LIMIT. Main function: [`lower`].
 
 use crate::bind::Binder;
+use crate::windows::windowed;
 use crate::rewrite::{SubqueryJoins, add_inner_conditions};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
@@ -35,7 +36,7 @@ pub(crate) struct Lowered {
 
 /// Chooses how a SELECT is done that is settled and whose block is on top of the stack.
 pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlResult<Lowered> {
-    let may_count = binder.rules().has(Rule::RowCount);
+    let may_count = binder.rules().has(Rule::RowCount) && !select.has_windows;
     if let Some(done) = count_only(binder.block(), &select, may_count) {
         let columns = output_columns(binder.block(), &mut select, Grouping::InOrder);
         let node = limited(done, select.limit, select.counts_all);
@@ -60,6 +61,8 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     let in_order = ordered && groups_by_order;
     let by_keys = in_order && orders_by_keys(&select, binder.block().group_keys.len());
     let ordered = if select.groups { by_keys } else { ordered && !select.distinct };
+    // Windows bring rows in an order of their own.
+    let ordered = ordered && !select.has_windows;
     let joined = (rows, ns);
     let rows = rows_of_select(binder.block(), &select, rows);
     let first = first.map_or(0, |table| 1 << table);
@@ -68,7 +71,7 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     let way = match (impossible, select.rollup) {
         (true, true) => Grouping::Rollup,
         (true, false) => Grouping::InOrder,
-        _ if select.is_operand => Grouping::InOrder,
+        _ if select.is_operand || select.has_windows => Grouping::InOrder,
         _ => way_of_rows(binder.block(), &select, read),
     };
     let columns = output_columns(binder.block(), &mut select, way);
@@ -83,6 +86,8 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
         first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
     }
     let node = grouped(binder.block(), node, &mut select, way, in_order);
+    let facts = binder.facts;
+    let node = windowed(binder.block(), node, &mut select, facts)?;
     let last = select.limit.is_some() && projects_last(&select, ordered)
         || !select.groups && assigns_last(&binder.optimizer(), &select, read);
     let LogicalSelect { items, order, .. } = &mut select;
@@ -102,7 +107,9 @@ fn joined_rows(
     select: &mut LogicalSelect,
     goal: JoinGoal,
 ) -> SqlResult<Joined> {
-    if let Some(few) = few_rows(optimizer, select) {
+    if !select.has_windows
+        && let Some(few) = few_rows(optimizer, select)
+    {
         return Ok(few);
     }
     let conditions = std::mem::take(&mut select.conditions);
@@ -188,7 +195,7 @@ fn is_order_of(block: &Block, select: &LogicalSelect, first: u64) -> bool {
 fn assigns_last(optimizer: &Optimizer<'_>, select: &LogicalSelect, read: ReadOrder) -> bool {
     let keys = select.order.iter().map(|key| &key.expression);
     optimizer.assigns
-        && !select.distinct
+        && !(select.distinct || select.has_windows)
         && !select.order.iter().any(|key| assigns_variable(&key.expression))
         && optimizer.block.sorts_as_it_reads(keys, read)
 }
@@ -196,6 +203,7 @@ fn assigns_last(optimizer: &Optimizer<'_>, select: &LogicalSelect, read: ReadOrd
 /// In which order the joined rows are wanted.
 fn join_goal(block: &Block, select: &LogicalSelect) -> JoinGoal {
     match (select.groups, select.distinct) {
+        (false, _) if select.has_windows => JoinGoal::default(),
         (true, false) if !select.rollup => goal_of_groups(block, select),
         (false, false) => {
             let order = select.order.clone();

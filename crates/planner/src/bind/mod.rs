@@ -31,6 +31,8 @@ mod settled_parameter;
 mod stored_text;
 mod subqueries;
 mod subquery;
+mod window;
+mod window_frame;
 
 pub(crate) use block_hints::warn_of_hints;
 pub(crate) use change::{delete, insert, load, update};
@@ -99,6 +101,8 @@ pub(crate) struct Binder<'a> {
     /// Innermost last.
     pub blocks: Vec<Block>,
     pub common_tables: CommonTables,
+    /// WINDOW clauses, by the number of the block.
+    pub window_clauses: HashMap<u32, Arc<[ast::NamedWindow]>>,
     pub subqueries: Subqueries,
     pub derived: DerivedQueries,
     pub privileges: Privileges<'a>,
@@ -138,6 +142,7 @@ impl<'a> Binder<'a> {
             schema,
             blocks: Vec::new(),
             common_tables: CommonTables::default(),
+            window_clauses: HashMap::new(),
             subqueries: Subqueries::default(),
             derived: DerivedQueries::default(),
             privileges,
