@@ -23,6 +23,8 @@ pub enum Grouping {
     Temporary,
     /// Groups in order go to a temporary table, which is sorted anew: it keeps all that is computed.
     Resorted,
+    /// Rows or groups go through the temporary tables of windows, the last of which keeps all that is computed.
+    Windowed,
 }
 
 /// In what order the rows come out of the joins.
@@ -91,6 +93,16 @@ impl Block {
             Grouping::SortedRollup if block.is_group_of_columns(expression) => {}
             Grouping::Temporary | Grouping::SortedRollup if !block.is_kept(expression) => return column,
             Grouping::Sorted if !block.is_kept_before_groups(expression) => return column,
+            Grouping::Windowed if !reads_anything(expression) => return column,
+            Grouping::Windowed => {
+                // What a window function shows of a large object is a column's.
+                if is_window(expression) && column.result.kind().is_large_object() {
+                    column.source = ValueSource::Column;
+                }
+                let origin = column.origin.take();
+                column.origin = origin.or_else(|| Some(ColumnOrigin::temporary("", &column.name)));
+                return column.into_temporary();
+            }
             Grouping::Resorted if !expression.any(&|part| part.column_slot().is_some()) => return column,
             _ => {}
         }
@@ -112,6 +124,15 @@ impl Block {
         }
         column
     }
+}
+
+fn is_window(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Window(_))
+}
+
+/// Whether it is more than a constant.
+fn reads_anything(expression: &Expression) -> bool {
+    expression.any(&|part| part.column_slot().is_some() || is_window(part))
 }
 
 /// Makes of computed values of the select list what a temporary table keeps of them. What rows are sorted by is the

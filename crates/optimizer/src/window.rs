@@ -113,7 +113,8 @@ impl BoundWindows {
         let keys: Vec<Vec<SortKey>> = self.windows.iter().map(BoundWindow::sort_keys).collect();
         let mut order: Vec<usize> = (0..keys.len()).collect();
         for at in 0..order.len().saturating_sub(1) {
-            let same = |other: &usize| are_same(&keys[order[at]], &keys[*other]);
+            let own = &keys[order[at]];
+            let same = |other: &usize| !own.is_empty() && are_same(own, &keys[*other]);
             if let Some(found) = order[at + 1..].iter().position(same) {
                 order.swap(at + 1, at + 1 + found);
             }

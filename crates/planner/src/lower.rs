@@ -71,7 +71,9 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     let way = match (impossible, select.rollup) {
         (true, true) => Grouping::Rollup,
         (true, false) => Grouping::InOrder,
-        _ if select.is_operand || select.has_windows => Grouping::InOrder,
+        _ if select.is_operand => Grouping::InOrder,
+        _ if select.has_windows && gives_one_row(binder.block(), &select) => Grouping::InOrder,
+        _ if select.has_windows => Grouping::Windowed,
         _ => way_of_rows(binder.block(), &select, read),
     };
     let columns = output_columns(binder.block(), &mut select, way);
@@ -247,6 +249,11 @@ fn grouped(block: &Block, node: Node, select: &mut LogicalSelect, way: Grouping,
         node
     };
     if having.is_empty() { node } else { Node::Filter { input: Box::new(node), conditions: having } }
+}
+
+/// Whether MySQL knows that there is one row at most, over which windows need no temporary table.
+fn gives_one_row(block: &Block, select: &LogicalSelect) -> bool {
+    block.tables.is_empty() || select.groups && !select.has_group_keys
 }
 
 /// How MySQL comes by the result's rows.

@@ -17,6 +17,16 @@ use std::ops::Range;
 use std::rc::Rc;
 use values::{RowRef, Value, ValueRef};
 
+/// How a partition is kept and read.
+#[derive(Clone, Copy, Debug)]
+pub struct Keeping {
+    /// Bytes of it in memory.
+    pub share_bytes: u64,
+    /// Whether the rows of one frame are made of those of the one before, by what enters and what leaves. Otherwise each is read anew: as
+    /// slow as it is plain, for comparison.
+    pub slides: bool,
+}
+
 /// The functions of a step.
 pub struct BufferedWindows<'p> {
     step: &'p WindowStep,
@@ -59,6 +69,8 @@ enum Computed {
 /// The aggregates over one frame.
 struct FrameTotals<'p> {
     bounds: Bounds<'p>,
+    /// See [`Keeping::slides`].
+    slides: bool,
     /// The rows that are in the totals.
     within: Range<u64>,
     entering: Reader,
@@ -68,11 +80,11 @@ struct FrameTotals<'p> {
 }
 
 impl<'p> BufferedWindows<'p> {
-    /// Nothing taken in yet. A partition keeps up to so many bytes in memory. Errors 1210 and 3586 for numbers of rows that are none.
+    /// Nothing taken in yet. Errors 1210 and 3586 for numbers of rows that are none.
     pub fn new(
         step: &'p WindowStep,
         workspace: &Rc<Workspace>,
-        share_bytes: u64,
+        keeping: Keeping,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<BufferedWindows<'p>> {
         let mut layout = Layout::new(step);
@@ -88,6 +100,7 @@ impl<'p> BufferedWindows<'p> {
         let reader = || Reader::new(kept_width, workspace);
         let frames = bounds.into_iter().map(|bounds| FrameTotals {
             bounds: bounds.over(kept_width, workspace),
+            slides: keeping.slides,
             within: 0..0,
             entering: reader(),
             leaving: reader(),
@@ -97,7 +110,7 @@ impl<'p> BufferedWindows<'p> {
             step,
             entry: Entry::new(step, layout, workspace),
             waiting: None,
-            rows: RowStore::new(workspace.clone(), share_bytes),
+            rows: RowStore::new(workspace.clone(), keeping.share_bytes),
             is_complete: false,
             at: 0,
             current: reader(),
@@ -156,7 +169,7 @@ impl<'p> BufferedWindows<'p> {
             },
             WindowFunction::Aggregate(_) => {
                 let frame = &mut self.frames[call.frame];
-                let grows = frame.bounds.starts_with_partition();
+                let grows = !frame.slides || frame.bounds.starts_with_partition();
                 let Some(total) = Total::new(call, grows, workspace) else { return Ok(Computed::Null) };
                 frame.totals.push((total, slots.first().copied()));
                 return Ok(Computed::Total { frame: call.frame, number: frame.totals.len() - 1 });
@@ -314,7 +327,7 @@ impl FrameTotals<'_> {
             return Ok(());
         }
         let goes_back = range.start < self.within.start || range.end < self.within.end;
-        if goes_back || range.start >= self.within.end {
+        if !self.slides || goes_back || range.start >= self.within.end {
             self.begin_at(range.start);
         }
         while self.within.start < range.start {

@@ -9,8 +9,10 @@ mod charge;
 mod entry;
 mod numbers;
 mod reader;
+mod streamed;
 mod total;
 pub mod totals;
 mod values_at;
 
-pub use buffered::BufferedWindows;
+pub use buffered::{BufferedWindows, Keeping};
+pub use streamed::StreamedWindows;

@@ -263,6 +263,8 @@ impl Binder<'_> {
             let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
             block.items.push(SelectItem { name: column.name.clone(), expression });
         }
+        // They are refused with a message of their own.
+        block.windows.are_allowed = true;
         self.blocks.push(block);
         let bound = self.order_and_limit(query);
         self.blocks.pop();

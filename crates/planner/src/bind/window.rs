@@ -9,7 +9,7 @@ use super::window_frame::{bind_frame, check_frame, check_offsets};
 use super::{Binder, Wanted, function};
 use ::expression::{Expression, ExpressionKind};
 use errors::{SqlError, SqlResult, sql_error};
-use optimizer::{Block, BoundWindow, BoundWindowCall, Clause};
+use optimizer::{BoundWindow, BoundWindowCall, Clause};
 use parser::ast;
 use plan::physical::{AggregateKind, SortKey};
 use plan::window::{WindowFunction, whole_count};
@@ -67,7 +67,7 @@ pub(super) fn window_function(
     call: &ast::WindowFunctionCall,
 ) -> SqlResult<Expression> {
     let function = function_of(call.kind);
-    check_place(binder.block(), function.name())?;
+    check_place(binder, function.name(), &call.over)?;
     if call.from_last {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FROM LAST"));
     }
@@ -87,7 +87,7 @@ pub(super) fn window_aggregate(
     over: &ast::Over,
 ) -> SqlResult<Expression> {
     let kind = kind_of(call)?;
-    check_place(binder.block(), kind.name())?;
+    check_place(binder, kind.name(), over)?;
     if call.distinct {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "<window function>(DISTINCT ..)"));
     }
@@ -119,8 +119,12 @@ fn function_of(kind: ast::WindowFunctionKind) -> WindowFunction {
     }
 }
 
-/// Errors 3595 within the specification of a window, and 3593 in another place where there is no window.
-fn check_place(block: &Block, name: &str) -> SqlResult<()> {
+/// Errors 3579 for an unknown window, 3595 within the specification of a window, and 3593 in another place where there is no window.
+fn check_place(binder: &mut Binder<'_>, name: &str, over: &ast::Over) -> SqlResult<()> {
+    if let ast::Over::Name(window) = over {
+        number_of(binder, window)?;
+    }
+    let block = binder.block();
     if let Some(window) = &block.windows.within {
         return Err(sql_error!(ER_WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC, window));
     }
@@ -237,11 +241,7 @@ fn add_call(
     result: ::expression::ResultType,
 ) -> SqlResult<Expression> {
     let window = match over {
-        ast::Over::Name(name) => {
-            let named = named_here(binder);
-            let found = named.iter().position(|known| is_called(known, name));
-            found.ok_or_else(|| sql_error!(ER_WINDOW_NO_SUCH_WINDOW, name))?
-        }
+        ast::Over::Name(name) => number_of(binder, name)?,
         ast::Over::Window(specification) => {
             let bound = bind_window(binder, specification, None)?;
             let windows = &mut binder.block().windows.windows;
@@ -252,6 +252,12 @@ fn add_call(
     let calls = &mut binder.block().windows.calls;
     calls.push(BoundWindowCall { function, arguments, window, result: result.clone() });
     Ok(Expression { kind: ExpressionKind::Window(calls.len() - 1), result })
+}
+
+/// The number of a window of the WINDOW clause. Error 3579.
+fn number_of(binder: &mut Binder<'_>, name: &str) -> SqlResult<usize> {
+    let found = named_here(binder).iter().position(|known| is_called(known, name));
+    found.ok_or_else(|| sql_error!(ER_WINDOW_NO_SUCH_WINDOW, name))
 }
 
 fn is_called(window: &ast::NamedWindow, name: &str) -> bool {
