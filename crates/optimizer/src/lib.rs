@@ -59,10 +59,10 @@ pub use result_columns::{
 pub use skip::skipping_rows;
 pub use subquery_ways::{asked_subquery, implied_by_subqueries};
 pub use survey::Survey;
+pub use terms::tables_of;
 pub use window::{
     BoundFrame, BoundFrameBound, BoundWindow, BoundWindowCall, BoundWindows, are_same, has_window,
 };
-pub use terms::tables_of;
 
 use engine::{Distribution, Engine};
 use plan::PlanningSurroundings;

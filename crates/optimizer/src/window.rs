@@ -86,7 +86,8 @@ impl BoundWindow {
 
     /// What rows are sorted by before it.
     pub fn sort_keys(&self) -> Vec<SortKey> {
-        let partition = self.partition.iter().map(|part| SortKey { expression: part.clone(), descending: false });
+        let partition =
+            self.partition.iter().map(|part| SortKey { expression: part.clone(), descending: false });
         partition.chain(self.order.iter().cloned()).collect()
     }
 }

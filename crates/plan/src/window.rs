@@ -199,12 +199,11 @@ impl WindowStep {
 
     /// What it computes of a row of its input.
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> {
-        let limits = self.frames.iter().flat_map(|frame| [&frame.start, &frame.end]).filter_map(|bound| {
-            match bound {
+        let limits =
+            self.frames.iter().flat_map(|frame| [&frame.start, &frame.end]).filter_map(|bound| match bound {
                 FrameBound::Range(range) => Some(&range.limit),
                 _ => None,
-            }
-        });
+            });
         let keys = self.order.iter().map(|key| &key.expression);
         let arguments = self.calls.iter().flat_map(|call| &call.arguments);
         self.partition.iter().chain(keys).chain(limits).chain(arguments)

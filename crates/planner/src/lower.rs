@@ -2,8 +2,8 @@
 //! LIMIT. Main function: [`lower`].
 
 use crate::bind::Binder;
-use crate::windows::windowed;
 use crate::rewrite::{SubqueryJoins, add_inner_conditions};
+use crate::windows::windowed;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
 use optimizer::{

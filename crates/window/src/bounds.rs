@@ -5,8 +5,8 @@ use crate::entry::{Layout, constant, range_slots};
 use crate::numbers::Peers;
 use crate::reader::Reader;
 use errors::{SqlResult, sql_error};
-use expression::operators::compare_values;
 use expression::EvaluationContext;
+use expression::operators::compare_values;
 use plan::window::{Frame, FrameBound, RangeBound, WindowStep, is_no_distance, whole_count};
 use spill::{RowStore, Workspace};
 use std::cmp::Ordering;
@@ -252,10 +252,7 @@ impl ByValue<'_> {
 }
 
 /// A number of rows or of buckets that a function is given; error 1210.
-pub(crate) fn count_of(
-    name: &str,
-    value: &Value,
-) -> SqlResult<u64> {
+pub(crate) fn count_of(name: &str, value: &Value) -> SqlResult<u64> {
     let counts = whole_count(value).filter(|count| i64::try_from(*count).is_ok());
     counts.ok_or_else(|| sql_error!(ER_WRONG_ARGUMENTS, name))
 }

@@ -59,11 +59,19 @@ enum Computed {
     /// NTILE of so many buckets.
     Ntile(u64),
     /// The value that another row has in a slot; where there is no such row, that of the row at hand in another.
-    ValueAt { place: usize, slot: usize, default: Option<usize>, scale: u8 },
+    ValueAt {
+        place: usize,
+        slot: usize,
+        default: Option<usize>,
+        scale: u8,
+    },
     /// NTH_VALUE of no number.
     Null,
     /// One of the totals of a frame.
-    Total { frame: usize, number: usize },
+    Total {
+        frame: usize,
+        number: usize,
+    },
 }
 
 /// The aggregates over one frame.
@@ -203,11 +211,7 @@ impl<'p> BufferedWindows<'p> {
     }
 
     /// Hands out the next rows of a complete partition. False where it ends, or if it is not complete yet: the batch is then empty.
-    pub fn hand_out(
-        &mut self,
-        context: &mut dyn EvaluationContext,
-        batch: &mut RowBatch,
-    ) -> SqlResult<bool> {
+    pub fn hand_out(&mut self, context: &mut dyn EvaluationContext, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.step.width + self.step.calls.len());
         if !self.is_complete {
             return Ok(false);

@@ -34,10 +34,22 @@ enum Passing<'p> {
     Rank,
     DenseRank,
     /// The value of the row of that number, or of the last one.
-    Nth { number: u64, slot: usize, value: Value, scale: u8, charge: Charge },
-    Last { slot: usize, scale: u8 },
+    Nth {
+        number: u64,
+        slot: usize,
+        value: Value,
+        scale: u8,
+        charge: Charge,
+    },
+    Last {
+        slot: usize,
+        scale: u8,
+    },
     Lag(Back),
-    Total { total: Box<Total<'p>>, slot: Option<usize> },
+    Total {
+        total: Box<Total<'p>>,
+        slot: Option<usize>,
+    },
 }
 
 /// The values of the last rows.

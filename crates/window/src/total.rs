@@ -32,17 +32,29 @@ pub(crate) struct Total<'p> {
 enum State {
     /// COUNT, and COUNT(*), which counts its rows.
     Count(u64),
-    Integer { sum: i128, count: u64 },
-    Exact { sum: Decimal, count: u64 },
+    Integer {
+        sum: i128,
+        count: u64,
+    },
+    Exact {
+        sum: Decimal,
+        count: u64,
+    },
     /// Of a frame that only grows.
-    Double { sum: f64, count: u64 },
+    Double {
+        sum: f64,
+        count: u64,
+    },
     Moments(Moments),
     Best(Value),
     Bits(u64),
     /// Of a frame whose start moves.
     Numbers(VecDeque<f64>),
     Queue(VecDeque<Candidate>),
-    BitCounts { ones: Box<[u64; 64]>, count: u64 },
+    BitCounts {
+        ones: Box<[u64; 64]>,
+        count: u64,
+    },
 }
 
 /// A value that is the best of the frame once the rows before it have left.

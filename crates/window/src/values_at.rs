@@ -67,9 +67,7 @@ impl Places {
         };
         let is_there = |number: &u64| match *place {
             Place::Before(_) | Place::Behind(_) => *number < rows.len(),
-            Place::First(frame) | Place::Last(frame) | Place::Nth(frame, _) => {
-                frames[frame].contains(number)
-            }
+            Place::First(frame) | Place::Last(frame) | Place::Nth(frame, _) => frames[frame].contains(number),
         };
         number.filter(is_there).map(|number| reader.row(rows, number)).transpose()
     }

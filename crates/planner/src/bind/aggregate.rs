@@ -110,7 +110,10 @@ fn aggregate_parts(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlRes
     parts
 }
 
-pub(super) fn bind_aggregate_parts(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
+pub(super) fn bind_aggregate_parts(
+    binder: &mut Binder<'_>,
+    call: &ast::AggregateCall,
+) -> SqlResult<AggregateParts> {
     let mut arguments = Vec::with_capacity(call.arguments.len());
     let wanted = wanted_by_aggregate(binder, kind_of(call)?);
     for syntax in &call.arguments {

@@ -174,8 +174,7 @@ pub(super) fn check_groups(sql_mode: SqlMode, block: &Block, query: &Grouped<'_>
     for window in &block.windows.windows {
         for (position, key) in window.sort_keys().iter().enumerate() {
             if let Some(column) = reader.stray(&key.expression, true) {
-                let clause =
-                    format!("PARTITION BY or ORDER BY clause of window '{}'", window.shown_name());
+                let clause = format!("PARTITION BY or ORDER BY clause of window '{}'", window.shown_name());
                 return Err(not_grouped(column, position + 1, &clause, query));
             }
         }

@@ -106,11 +106,7 @@ impl Binder<'_> {
             compare_joined_dates(&mut self.subqueries.plans, &conditions);
         }
         group::bind_group_keys(self, select)?;
-        self.block().clause = Clause::Having;
-        let mut having = match &select.having {
-            Some(condition) => conjuncts(self.scalar_as(condition, Wanted::integer())?),
-            None => Vec::new(),
-        };
+        let mut having = self.bind_having(select)?;
         self.block().clause = Clause::OrderBy;
         let groups = !select.group_by.is_empty() || !self.block().aggregates.is_empty();
         let mut order = group::order_keys(self, around.order_by, groups)?;
@@ -161,6 +157,14 @@ impl Binder<'_> {
             select_type: around.select_type,
             ..LogicalSelect::default()
         })
+    }
+
+    fn bind_having(&mut self, select: &ast::Select) -> SqlResult<Vec<Expression>> {
+        self.block().clause = Clause::Having;
+        match &select.having {
+            Some(condition) => Ok(conjuncts(self.scalar_as(condition, Wanted::integer())?)),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// For who only asks whether there is a row, groups of which nothing is computed are as good as their rows: there are none then.

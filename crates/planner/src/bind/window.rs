@@ -38,9 +38,9 @@ pub(super) fn enter_windows(binder: &mut Binder<'_>, named: &[ast::NamedWindow])
     }
     let number = binder.block().number;
     binder.window_clauses.insert(number, named.into());
-    named.iter().try_for_each(|window| {
-        resolved(&window.specification, &window.name, named, named.len()).map(|_| ())
-    })
+    named
+        .iter()
+        .try_for_each(|window| resolved(&window.specification, &window.name, named, named.len()).map(|_| ()))
 }
 
 /// Binds the windows of the WINDOW clause, and judges all. Errors: see [`check_frame`].
@@ -135,10 +135,7 @@ fn check_place(binder: &mut Binder<'_>, name: &str, over: &ast::Over) -> SqlResu
 }
 
 /// Binds what may hold aggregates, but no window functions.
-fn apart<T>(
-    binder: &mut Binder<'_>,
-    bind: impl FnOnce(&mut Binder<'_>) -> SqlResult<T>,
-) -> SqlResult<T> {
+fn apart<T>(binder: &mut Binder<'_>, bind: impl FnOnce(&mut Binder<'_>) -> SqlResult<T>) -> SqlResult<T> {
     let allowed = std::mem::replace(&mut binder.block().windows.are_allowed, false);
     let bound = bind(binder);
     binder.block().windows.are_allowed = allowed;

@@ -73,7 +73,8 @@ fn window_arguments(parser: &mut Parser, kind: WindowFunctionKind) -> SqlResult<
 }
 
 fn whole_number(parser: &mut Parser) -> SqlResult<Expression> {
-    let begins = matches!(parser.kind(), T::Integer | T::Parameter | T::UserVariable) || parser.kind().is_name();
+    let begins =
+        matches!(parser.kind(), T::Integer | T::Parameter | T::UserVariable) || parser.kind().is_name();
     let number = if begins { operand(parser)? } else { return parser.fail() };
     match number {
         Expression::Literal(Literal::Integer(_))
