@@ -93,7 +93,7 @@ impl Block {
             Grouping::SortedRollup if block.is_group_of_columns(expression) => {}
             Grouping::Temporary | Grouping::SortedRollup if !block.is_kept(expression) => return column,
             Grouping::Sorted if !block.is_kept_before_groups(expression) => return column,
-            Grouping::Windowed if !reads_anything(expression) => return column,
+            Grouping::Windowed if !block.is_kept_of_windows(expression) => return column,
             Grouping::Windowed => {
                 // What a window function shows of a large object is a column's.
                 if is_window(expression) && column.result.kind().is_large_object() {
@@ -101,7 +101,12 @@ impl Block {
                 }
                 let origin = column.origin.take();
                 column.origin = origin.or_else(|| Some(ColumnOrigin::temporary("", &column.name)));
-                return column.into_temporary();
+                let is_column = column.source == ValueSource::Column;
+                let mut column = column.into_temporary();
+                if block.rollup && block.is_group_of_columns(expression) {
+                    widen_for_rollup(&mut column.result.column_type, is_column);
+                }
+                return column;
             }
             Grouping::Resorted if !expression.any(&|part| part.column_slot().is_some()) => return column,
             _ => {}
@@ -128,11 +133,6 @@ impl Block {
 
 fn is_window(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Window(_))
-}
-
-/// Whether it is more than a constant.
-fn reads_anything(expression: &Expression) -> bool {
-    expression.any(&|part| part.column_slot().is_some() || is_window(part))
 }
 
 /// Makes of computed values of the select list what a temporary table keeps of them. What rows are sorted by is the
@@ -184,6 +184,15 @@ impl Block {
 
     fn aggregate_of(&self, expression: &Expression) -> Option<usize> {
         self.ungrouped(expression.column_slot()?).1
+    }
+
+    /// Whether the last of the temporary tables of windows keeps the value: neither a constant, nor what is computed both of groups and
+    /// of windows.
+    fn is_kept_of_windows(&self, expression: &Expression) -> bool {
+        let reads = |part: &Expression| part.column_slot().is_some();
+        let is_mixed =
+            || expression.any(&is_window) && expression.any(&|part| self.aggregate_of(part).is_some());
+        (expression.any(&reads) || expression.any(&is_window)) && !is_mixed()
     }
 
     /// Whether it is MIN or MAX of something computed or of a column.

@@ -159,7 +159,12 @@ fn bind_arguments(
             true if matches!(argument, ast::Expression::Column(_)) && kind == Kind::NthValue => {
                 return Err(sql_error!(ER_WRONG_ARGUMENTS, "nth_value"));
             }
-            true => binder.row_count(argument)?,
+            true => {
+                if let ast::Expression::Column(name) = argument {
+                    return Err(sql_error!(ER_SP_UNDECLARED_VAR, name.column));
+                }
+                binder.scalar_as(argument, Wanted::whole_number())?
+            }
             false => {
                 let wanted = match bound.first() {
                     Some(value) => Wanted::like(&value.result.column_type),

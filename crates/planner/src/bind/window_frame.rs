@@ -52,7 +52,7 @@ fn bind_bound(
     let wanted = match (offset.unit, order.first()) {
         (Some(unit), _) => Wanted::interval(unit, binder.facts.connection).1,
         (None, Some(key)) if !is_rows => Wanted::like(&key.expression.result.column_type),
-        _ => Wanted::row_count(),
+        _ => Wanted::whole_number(),
     };
     let amount = binder.scalar_as(&offset.amount, wanted)?;
     Ok(BoundFrameBound::Offset { offset: amount, unit: offset.unit, following })
