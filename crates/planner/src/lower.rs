@@ -84,7 +84,10 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     let needs_sort = !select.order.is_empty() && !ordered;
     if let Some(first) = explain.first_mut() {
         let by_key = select.has_group_keys && (!in_order || needs_sort) || select.distinct;
-        let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
+        let windows = &binder.block().windows.windows;
+        let sorts_windows = windows.iter().any(|window| !window.sort_keys().is_empty());
+        let joins = sorts_windows && binder.block().own_tables() > 1;
+        let notes = [(by_key || joins, "Using temporary"), (needs_sort || sorts_windows, "Using filesort")];
         first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
     }
     let node = grouped(binder.block(), node, &mut select, way, in_order);

@@ -53,20 +53,7 @@ struct ByValue<'p> {
     reader: Reader,
 }
 
-impl<'p> Bounds<'p> {
-    /// The bounds of a frame. Error 3586 for an offset that is none.
-    pub fn new(
-        step: &'p WindowStep,
-        frame: &'p Frame,
-        layout: &mut Layout<'p>,
-        context: &mut dyn EvaluationContext,
-    ) -> SqlResult<BoundsToRead<'p>> {
-        let start = Unread::new(step, frame, &frame.start, layout, context)?;
-        let end = Unread::new(step, frame, &frame.end, layout, context)?;
-        let is_descending = step.order.first().is_some_and(|key| key.descending);
-        Ok(BoundsToRead { start, end, is_descending })
-    }
-
+impl Bounds<'_> {
     /// Whether the first row of the frame is always that of the partition.
     pub fn starts_with_partition(&self) -> bool {
         matches!(self.start, End::Unbounded)
@@ -124,6 +111,19 @@ enum Unread<'p> {
 }
 
 impl<'p> BoundsToRead<'p> {
+    /// The bounds of a frame. Error 3586 for an offset that is none.
+    pub fn new(
+        step: &'p WindowStep,
+        frame: &'p Frame,
+        layout: &mut Layout<'p>,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<BoundsToRead<'p>> {
+        let start = Unread::new(step, frame, &frame.start, layout, context)?;
+        let end = Unread::new(step, frame, &frame.end, layout, context)?;
+        let is_descending = step.order.first().is_some_and(|key| key.descending);
+        Ok(BoundsToRead { start, end, is_descending })
+    }
+
     /// Whether it asks where the peers of a row end.
     pub fn asks_for_peers(&self) -> bool {
         let by_peers = |end: &Unread<'_>| matches!(end, Unread::Known(End::Peers) | Unread::Value { .. });

@@ -3,7 +3,7 @@
 //! A partition is taken in row by row, beyond a share of memory into a file. Once it is complete it is read again, by as many readers as
 //! the functions need, all of which only go forwards: the row at hand, the rows that enter and leave each frame, and single other rows.
 
-use crate::bounds::{At, Bounds, count_of};
+use crate::bounds::{At, Bounds, BoundsToRead, count_of};
 use crate::entry::{Begins, Entry, Layout, constant};
 use crate::numbers::{Peers, bucket};
 use crate::reader::Reader;
@@ -98,7 +98,7 @@ impl<'p> BufferedWindows<'p> {
         let mut layout = Layout::new(step);
         let mut bounds = Vec::with_capacity(step.frames.len());
         for frame in &step.frames {
-            bounds.push(Bounds::new(step, frame, &mut layout, context)?);
+            bounds.push(BoundsToRead::new(step, frame, &mut layout, context)?);
         }
         // All that rows keep is known before the width of rows is.
         let slots: Vec<Vec<usize>> = step.calls.iter().map(|call| slots_of(call, &mut layout)).collect();

@@ -1,7 +1,7 @@
 //! Window functions in MySQL's words: `sum(t.v) OVER (PARTITION BY t.g ORDER BY t.v )`.
 
 use super::{Describer, ROW_COST};
-use crate::step::{Estimate, Step};
+use crate::step::{Estimate, Step, WINDOW_AGGREGATE};
 use plan::window::{WindowCall, WindowStep};
 
 impl<'a> Describer<'a> {
@@ -13,7 +13,7 @@ impl<'a> Describer<'a> {
         let estimate =
             Estimate::new(below.estimate.cost + ROW_COST * below.estimate.rows, below.estimate.rows);
         let asked = self.subqueries_of(step.expressions(), "projection");
-        Step::costed(format!("Window aggregate{how}: {}", calls.join(", ")), estimate)
+        Step::costed(format!("{WINDOW_AGGREGATE}{how}: {}", calls.join(", ")), estimate)
             .kind("window")
             .detail("buffering", buffers)
             .detail("functions", calls)

@@ -52,7 +52,25 @@ pub(super) fn settle_windows(binder: &mut Binder<'_>) -> SqlResult<()> {
     }
     binder.block().windows.windows.iter().try_for_each(check_frame)?;
     binder.block().windows.forget_unused();
-    binder.block().windows.windows.iter().try_for_each(check_offsets)
+    binder.block().windows.windows.iter().try_for_each(check_offsets)?;
+    if binder.input.explains {
+        note_idle_frames(binder);
+    }
+    Ok(())
+}
+
+/// EXPLAIN tells of frames that are written for functions that look at the whole partition.
+fn note_idle_frames(binder: &mut Binder<'_>) {
+    let windows = std::mem::take(&mut binder.block().windows);
+    for call in &windows.calls {
+        let window = &windows.windows[call.window];
+        if window.frame.is_some() && !call.function.uses_frame() {
+            let (function, window) = (call.function.name(), window.shown_name());
+            let note = sql_error!(ER_WINDOW_FUNCTION_IGNORES_FRAME, function, window);
+            binder.input.context.diagnostics().note(note);
+        }
+    }
+    binder.block().windows = windows;
 }
 
 /// The WINDOW clause of the SELECT that is being bound.
