@@ -3,7 +3,7 @@
 
 use crate::bind::Binder;
 use crate::rewrite::{SubqueryJoins, add_inner_conditions};
-use crate::windows::windowed;
+use crate::windows::{first_order, windowed};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
 use optimizer::{
@@ -62,6 +62,7 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     let by_keys = in_order && orders_by_keys(&select, binder.block().group_keys.len());
     let ordered = if select.groups { by_keys } else { ordered && !select.distinct };
     // Windows bring rows in an order of their own.
+    let comes_ordered = ordered && select.has_windows && !select.groups;
     let ordered = ordered && !select.has_windows;
     let joined = (rows, ns);
     let rows = rows_of_select(binder.block(), &select, rows);
@@ -92,7 +93,7 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     }
     let node = grouped(binder.block(), node, &mut select, way, in_order);
     let facts = binder.facts;
-    let node = windowed(binder.block(), node, &mut select, facts)?;
+    let node = windowed(binder.block(), node, &mut select, comes_ordered, facts)?;
     let last = select.limit.is_some() && projects_last(&select, ordered)
         || !select.groups && assigns_last(&binder.optimizer(), &select, read);
     let LogicalSelect { items, order, .. } = &mut select;
@@ -208,7 +209,7 @@ fn assigns_last(optimizer: &Optimizer<'_>, select: &LogicalSelect, read: ReadOrd
 /// In which order the joined rows are wanted.
 fn join_goal(block: &Block, select: &LogicalSelect) -> JoinGoal {
     match (select.groups, select.distinct) {
-        (false, _) if select.has_windows => JoinGoal::default(),
+        (false, _) if select.has_windows => JoinGoal { order: first_order(block), ..JoinGoal::default() },
         (true, false) if !select.rollup => goal_of_groups(block, select),
         (false, false) => {
             let order = select.order.clone();

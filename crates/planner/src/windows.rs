@@ -8,11 +8,20 @@ use optimizer::{Block, BoundFrameBound, BoundWindow, LogicalSelect, are_same};
 use plan::physical::{Node, SortKey};
 use plan::window::{Frame, FrameBound, RangeBound, WindowCall, WindowStep};
 
+/// The order of rows that the first step wants.
+pub(crate) fn first_order(block: &Block) -> Vec<SortKey> {
+    let order = block.windows.in_order();
+    let mut keys = order.first().map_or_else(Vec::new, |first| block.windows.windows[*first].sort_keys());
+    keys.retain(|key| key.expression.literal().is_none());
+    keys
+}
+
 /// Puts the window functions of a block behind its rows, and their slots into the select list and the order.
 pub(crate) fn windowed(
     block: &Block,
     node: Node,
     select: &mut LogicalSelect,
+    comes_ordered: bool,
     facts: BuildFacts,
 ) -> SqlResult<Node> {
     let windows = &block.windows;
@@ -25,8 +34,12 @@ pub(crate) fn windowed(
     };
     let mut node = node;
     let mut slots = vec![0; windows.calls.len()];
-    let mut sorted_by: Vec<SortKey> = Vec::new();
     let order = windows.in_order();
+    // An index may give the first order.
+    let mut sorted_by = match order.first() {
+        Some(first) if comes_ordered => windows.windows[*first].sort_keys(),
+        _ => Vec::new(),
+    };
     let of_one_step = |left: &usize, right: &usize| {
         let (left, right) = (&windows.windows[*left], &windows.windows[*right]);
         left.partition.len() == right.partition.len() && are_same(&left.sort_keys(), &right.sort_keys())

@@ -2,13 +2,14 @@
 //! each is found by a walk over the partition.
 
 use crate::entry::{Layout, constant, range_slots};
+use crate::kept::Kept;
 use crate::numbers::Peers;
 use crate::reader::Reader;
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use expression::operators::compare_values;
 use plan::window::{Frame, FrameBound, RangeBound, WindowStep, is_no_distance, whole_count};
-use spill::{RowStore, Workspace};
+use spill::Workspace;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::rc::Rc;
@@ -73,7 +74,7 @@ impl Bounds<'_> {
     pub fn of(
         &mut self,
         at: At<'_>,
-        rows: &RowStore,
+        rows: &Kept,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Range<u64>> {
         let count = rows.len();
@@ -188,7 +189,7 @@ impl ByValue<'_> {
     fn start(
         &mut self,
         at: At<'_>,
-        rows: &RowStore,
+        rows: &Kept,
         is_descending: bool,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<u64> {
@@ -207,7 +208,7 @@ impl ByValue<'_> {
     fn end(
         &mut self,
         at: At<'_>,
-        rows: &RowStore,
+        rows: &Kept,
         is_descending: bool,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<u64> {
@@ -225,7 +226,7 @@ impl ByValue<'_> {
     fn pass(
         &mut self,
         at: At<'_>,
-        rows: &RowStore,
+        rows: &Kept,
         passes_nulls: bool,
         passes: &dyn Fn(Ordering) -> bool,
         context: &mut dyn EvaluationContext,

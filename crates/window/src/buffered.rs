@@ -5,6 +5,7 @@
 
 use crate::bounds::{At, Bounds, BoundsToRead, count_of};
 use crate::entry::{Begins, Entry, Layout, constant};
+use crate::kept::Kept;
 use crate::numbers::{Peers, bucket};
 use crate::reader::Reader;
 use crate::total::Total;
@@ -12,7 +13,7 @@ use crate::values_at::{Place, Places, with_scale};
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::window::{WindowCall, WindowFunction, WindowStep};
-use spill::{RowBatch, RowStore, Workspace};
+use spill::{RowBatch, Workspace};
 use std::ops::Range;
 use std::rc::Rc;
 use values::{RowRef, Value, ValueRef};
@@ -33,7 +34,7 @@ pub struct BufferedWindows<'p> {
     entry: Entry<'p>,
     /// What the row that is looked at begins, if it waits for the partition before it.
     waiting: Option<Begins>,
-    rows: RowStore,
+    rows: Kept,
     is_complete: bool,
     /// The row at hand, and where it is.
     at: u64,
@@ -118,7 +119,7 @@ impl<'p> BufferedWindows<'p> {
             step,
             entry: Entry::new(step, layout, workspace),
             waiting: None,
-            rows: RowStore::new(workspace.clone(), keeping.share_bytes),
+            rows: Kept::new(kept_width, workspace, keeping.share_bytes),
             is_complete: false,
             at: 0,
             current: reader(),
@@ -324,7 +325,7 @@ impl FrameTotals<'_> {
     fn move_to(
         &mut self,
         range: Range<u64>,
-        rows: &RowStore,
+        rows: &Kept,
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<()> {
         if range.is_empty() {

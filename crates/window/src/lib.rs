@@ -7,6 +7,7 @@ mod bounds;
 mod buffered;
 mod charge;
 mod entry;
+mod kept;
 mod numbers;
 mod reader;
 mod streamed;

@@ -1,6 +1,7 @@
 //! Rows of a kept partition by their number, read forwards. Main type: [`Reader`].
 
 use crate::charge::Charge;
+use crate::kept::Kept;
 use errors::SqlResult;
 use spill::batch::BATCH_ROWS_MAX;
 use spill::{RowBatch, RowCursor, RowStore, Workspace};
@@ -34,9 +35,17 @@ impl Reader {
         self.first = 0;
     }
 
-    /// The row of that number, which is one of the store's.
-    pub fn row(&mut self, rows: &RowStore, number: u64) -> SqlResult<RowRef<'_>> {
+    /// The row of that number, which is one of the partition's.
+    #[inline]
+    pub fn row<'r>(&'r mut self, rows: &'r Kept, number: u64) -> SqlResult<RowRef<'r>> {
         debug_assert!(number < rows.len());
+        match rows.store() {
+            None => Ok(rows.cells(number)),
+            Some(store) => self.read(store, number),
+        }
+    }
+
+    fn read(&mut self, rows: &RowStore, number: u64) -> SqlResult<RowRef<'_>> {
         if number < self.first {
             self.rewind();
         }

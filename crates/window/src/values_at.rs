@@ -1,9 +1,10 @@
 //! Functions that show the value of another row: LAG, LEAD, FIRST_VALUE and their like. Main type: [`Places`]: the other rows, each
 //! of which is found once, however many functions show values of it.
 
+use crate::kept::Kept;
 use crate::reader::Reader;
 use errors::SqlResult;
-use spill::{RowStore, Workspace};
+use spill::Workspace;
 use std::ops::Range;
 use std::rc::Rc;
 use values::{Decimal, RowRef, ValueRef};
@@ -50,13 +51,13 @@ impl Places {
     }
 
     /// The row of a place; None if there is none.
-    pub fn row(
-        &mut self,
+    pub fn row<'r>(
+        &'r mut self,
         place: usize,
         at: u64,
         frames: &[Range<u64>],
-        rows: &RowStore,
-    ) -> SqlResult<Option<RowRef<'_>>> {
+        rows: &'r Kept,
+    ) -> SqlResult<Option<RowRef<'r>>> {
         let (place, reader) = &mut self.places[place];
         let number = match *place {
             Place::Before(by) => at.checked_sub(by),
