@@ -8,6 +8,10 @@ use optimizer::{Block, BoundFrameBound, BoundWindow, LogicalSelect, are_same};
 use plan::physical::{Node, SortKey};
 use plan::window::{Frame, FrameBound, RangeBound, WindowCall, WindowStep};
 
+/// Steps that may lie in each other, those of queries in FROM included: a thread's stack has room for these, be it to run them or to
+/// leave them.
+const NESTED_STEPS_MAX: usize = 300;
+
 /// The order of rows that the first step wants.
 pub(crate) fn first_order(block: &Block) -> Vec<SortKey> {
     let order = block.windows.in_order();
@@ -27,6 +31,9 @@ pub(crate) fn windowed(
     let windows = &block.windows;
     if windows.calls.is_empty() {
         return Ok(node);
+    }
+    if nested_steps(&node) + windows.windows.len() > NESTED_STEPS_MAX {
+        return Err(sql_error!(ER_TOO_HIGH_LEVEL_OF_NESTING_FOR_SELECT, NESTED_STEPS_MAX));
     }
     let mut width = match select.groups {
         true => block.group_keys.len() + block.aggregates.len(),
@@ -86,6 +93,39 @@ pub(crate) fn windowed(
         });
     }
     Ok(node)
+}
+
+/// How many steps of window functions lie in each other in a tree.
+fn nested_steps(node: &Node) -> usize {
+    match node {
+        Node::Window(step) => 1 + nested_steps(&step.input),
+        Node::Derived(access) => nested_steps(&access.query.root),
+        Node::Aggregate(step) => nested_steps(&step.input),
+        Node::Filter { input, .. }
+        | Node::Project { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Sort { input, .. }
+        | Node::Limit { input, .. } => nested_steps(input),
+        Node::NestedLoop(join) => nested_steps(&join.outer),
+        Node::VirtualLoop(join) => nested_steps(&join.outer),
+        Node::HashJoin(join) => nested_steps(&join.probe).max(nested_steps(&join.build)),
+        Node::SetOperation(operation) => {
+            let operands = operation.rest.iter().map(|term| &term.node).chain([&operation.first]);
+            operands.map(nested_steps).max().unwrap_or(0)
+        }
+        Node::Append(inputs) => inputs.iter().map(nested_steps).max().unwrap_or(0),
+        Node::Recursive(recursive) => {
+            let steps = recursive.steps.iter().map(|step| &step.node).chain([&recursive.seed]);
+            steps.map(nested_steps).max().unwrap_or(0)
+        }
+        Node::Nothing
+        | Node::OneRow { .. }
+        | Node::Values { .. }
+        | Node::Table(_)
+        | Node::Virtual(_)
+        | Node::Count(_)
+        | Node::RecursiveInput { .. } => 0,
+    }
 }
 
 fn frame_of(window: &BoundWindow, facts: BuildFacts) -> SqlResult<Frame> {

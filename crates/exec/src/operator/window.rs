@@ -91,6 +91,8 @@ impl<'p> Window<'p> {
 
 impl Operator for Window<'_> {
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        // Steps lie in each other, and subqueries in them have steps of their own.
+        plan::check_stack()?;
         let mut way = match self.way.take() {
             Some(way) => way,
             None => self.choose(run)?,

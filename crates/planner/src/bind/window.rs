@@ -18,6 +18,9 @@ use std::sync::Arc;
 /// What a window without a name is called.
 const UNNAMED: &str = "<unnamed window>";
 
+/// Windows of a SELECT, as in MySQL.
+const WINDOWS_MAX: usize = 127;
+
 /// Takes in the WINDOW clause of a SELECT. Errors 3591 for a name that is given twice, 3579 to 3583 for windows that cannot be made of
 /// each other.
 pub(super) fn enter_windows(binder: &mut Binder<'_>, named: &[ast::NamedWindow]) -> SqlResult<()> {
@@ -25,6 +28,7 @@ pub(super) fn enter_windows(binder: &mut Binder<'_>, named: &[ast::NamedWindow])
     if named.is_empty() {
         return Ok(());
     }
+    check_count(named.len())?;
     for (at, window) in named.iter().enumerate() {
         if named[..at].iter().any(|known| is_called(known, &window.name)) {
             return Err(sql_error!(ER_WINDOW_DUPLICATE_NAME, window.name));
@@ -50,6 +54,7 @@ pub(super) fn settle_windows(binder: &mut Binder<'_>) -> SqlResult<()> {
         let bound = bind_window(binder, &window.specification, Some(&window.name))?;
         binder.block().windows.windows[at] = bound;
     }
+    check_count(binder.block().windows.windows.len())?;
     binder.block().windows.windows.iter().try_for_each(check_frame)?;
     binder.block().windows.forget_unused();
     binder.block().windows.windows.iter().try_for_each(check_offsets)?;
@@ -71,6 +76,14 @@ fn note_idle_frames(binder: &mut Binder<'_>) {
         }
     }
     binder.block().windows = windows;
+}
+
+/// Error 4086: each window may be a step over the one before, and one may be made of another.
+fn check_count(windows: usize) -> SqlResult<()> {
+    match windows <= WINDOWS_MAX {
+        true => Ok(()),
+        false => Err(sql_error!(ER_TOO_MANY_WINDOWS, windows, WINDOWS_MAX)),
+    }
 }
 
 /// The WINDOW clause of the SELECT that is being bound.
