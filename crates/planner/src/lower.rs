@@ -83,13 +83,9 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     }
     shown_as_text(&mut select.items, &columns);
     let needs_sort = !select.order.is_empty() && !ordered;
+    let by_key = select.has_group_keys && (!in_order || needs_sort) || select.distinct;
     if let Some(first) = explain.first_mut() {
-        let by_key = select.has_group_keys && (!in_order || needs_sort) || select.distinct;
-        let windows = &binder.block().windows.windows;
-        let sorts_windows = windows.iter().any(|window| !window.sort_keys().is_empty());
-        let joins = sorts_windows && binder.block().own_tables() > 1;
-        let notes = [(by_key || joins, "Using temporary"), (needs_sort || sorts_windows, "Using filesort")];
-        first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
+        note_ways(binder.block(), first, by_key, needs_sort);
     }
     let node = grouped(binder.block(), node, &mut select, way, in_order);
     let facts = binder.facts;
@@ -105,6 +101,14 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
         keep_what_is_read(&mut node);
     }
     Ok(Lowered { node, columns, explain, rows, joined })
+}
+
+/// What EXPLAIN says of groups and sorts, those of windows included.
+fn note_ways(block: &Block, row: &mut ExplainRow, by_key: bool, needs_sort: bool) {
+    let sorts_windows = block.windows.windows.iter().any(|window| !window.sort_keys().is_empty());
+    let joins = sorts_windows && block.own_tables() > 1;
+    let notes = [(by_key || joins, "Using temporary"), (needs_sort || sorts_windows, "Using filesort")];
+    row.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
 }
 
 /// The rows of FROM that pass WHERE: few where an index tells which are enough, else all by joins.

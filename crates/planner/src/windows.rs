@@ -82,17 +82,23 @@ pub(crate) fn windowed(
         width += step.calls.len();
         node = Node::Window(Box::new(step));
     }
+    show_slots(block, select, &slots);
+    Ok(node)
+}
+
+/// Puts the slots of window functions in their place in the select list and the order.
+fn show_slots(block: &Block, select: &mut LogicalSelect, slots: &[usize]) {
+    let calls = &block.windows.calls;
     let items = select.items.iter_mut().map(|item| &mut item.expression);
     for expression in items.chain(select.order.iter_mut().map(|key| &mut key.expression)) {
         expression.replace(&mut |part| match part.kind {
             ExpressionKind::Window(number) => {
-                let name = windows.calls[number].function.name();
+                let name = calls[number].function.name();
                 Some(Expression::slot(slots[number], name.into(), part.result.clone()))
             }
             _ => None,
         });
     }
-    Ok(node)
 }
 
 /// How many steps of window functions lie in each other in a tree.
