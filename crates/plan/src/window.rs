@@ -3,7 +3,7 @@
 
 use crate::physical::{AggregateKind, Node, SortKey};
 use expression::operators::ComparisonMode;
-use expression::{Expression, ResultType};
+use expression::{Expression, ResultType, TypeClass};
 use std::sync::Arc;
 use values::Value;
 
@@ -36,6 +36,15 @@ pub struct WindowCall {
     pub frame: usize,
     /// Type of the result.
     pub result: ResultType,
+}
+
+impl WindowCall {
+    /// Whether it adds floating point numbers up.
+    pub fn adds_doubles(&self) -> bool {
+        use AggregateKind::{Average, Sum, Variance};
+        matches!(self.function, WindowFunction::Aggregate(Sum | Average | Variance { .. }))
+            && self.result.class() == TypeClass::Double
+    }
 }
 
 /// Which window function.

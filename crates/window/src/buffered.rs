@@ -365,6 +365,10 @@ fn slots_of<'p>(call: &'p WindowCall, layout: &mut Layout<'p>) -> Vec<usize> {
         WindowFunction::Lag | WindowFunction::Lead | WindowFunction::NthValue => at == 1,
         _ => false,
     };
-    let slot = |(at, argument): (usize, _)| if is_number(at) { usize::MAX } else { layout.slot_of(argument) };
+    let slot = |(at, argument): (usize, _)| match is_number(at) {
+        true => usize::MAX,
+        false if call.adds_doubles() => layout.number_slot_of(argument),
+        false => layout.slot_of(argument),
+    };
     call.arguments.iter().enumerate().map(slot).collect()
 }

@@ -4,17 +4,18 @@
 use crate::charge::Charge;
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
-use expression::{EvaluationContext, Expression};
+use expression::{EvaluationContext, Expression, TypeClass, convert};
 use plan::window::{FrameBound, WindowStep};
 use spill::Workspace;
 use spill::keys::append_sort_key;
 use std::rc::Rc;
-use values::{RowRef, Rows, Value};
+use values::{RowRef, Rows, Value, ValueRef};
 
 /// Where a kept row has what: the values of the input, then what is computed of them, then whether it begins new peers.
 pub(crate) struct Layout<'p> {
     width: usize,
-    computed: Vec<&'p Expression>,
+    /// Each with whether text of it becomes a number at once: what is wrong with it is told once, however often it is added.
+    computed: Vec<(&'p Expression, bool)>,
 }
 
 impl<'p> Layout<'p> {
@@ -27,9 +28,21 @@ impl<'p> Layout<'p> {
         if let Some(slot) = expression.column_slot() {
             return slot;
         }
-        let is_it = |known: &&Expression| std::ptr::eq(*known, expression);
+        self.computed_slot(expression, false)
+    }
+
+    /// The slot of the number that a sum or a variance adds.
+    pub fn number_slot_of(&mut self, expression: &'p Expression) -> usize {
+        match expression.result.class() {
+            TypeClass::Text => self.computed_slot(expression, true),
+            _ => self.slot_of(expression),
+        }
+    }
+
+    fn computed_slot(&mut self, expression: &'p Expression, as_number: bool) -> usize {
+        let is_it = |known: &(&Expression, bool)| std::ptr::eq(known.0, expression) && known.1 == as_number;
         let at = self.computed.iter().position(is_it).unwrap_or_else(|| {
-            self.computed.push(expression);
+            self.computed.push((expression, as_number));
             self.computed.len() - 1
         });
         self.width + at
@@ -118,9 +131,15 @@ impl<'p> Entry<'p> {
     ) -> SqlResult<RowRef<'_>> {
         self.row.reset(self.layout.kept_width());
         self.row.push(row.first(self.layout.width));
-        for (at, expression) in self.layout.computed.iter().enumerate() {
+        for (at, (expression, as_number)) in self.layout.computed.iter().enumerate() {
+            let slot = self.layout.width + at;
             let value = expression.operand(row, context)?;
-            self.row.set(self.layout.width + at, value.as_ref());
+            if !as_number {
+                self.row.set(slot, value.as_ref());
+                continue;
+            }
+            let number = convert::to_double(value.as_ref(), &expression.result.column_type, context)?;
+            self.row.set(slot, number.map_or(ValueRef::Null, ValueRef::Double));
         }
         let slot = self.layout.peers_slot();
         self.row.set_int(slot, i64::from(begins != Begins::Nothing));

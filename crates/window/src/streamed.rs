@@ -143,7 +143,11 @@ impl<'p> Passing<'p> {
         context: &mut dyn EvaluationContext,
     ) -> SqlResult<Option<Passing<'p>>> {
         let (name, scale) = (call.function.name(), call.result.scale());
-        let mut slot_at = |at: usize| call.arguments.get(at).map(|argument| layout.slot_of(argument));
+        let adds = call.adds_doubles();
+        let mut slot_at = |at: usize| {
+            let argument = call.arguments.get(at)?;
+            Some(if adds { layout.number_slot_of(argument) } else { layout.slot_of(argument) })
+        };
         let nth = |number, slot| Passing::Nth {
             number,
             slot,
