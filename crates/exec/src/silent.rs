@@ -15,6 +15,7 @@ pub fn is_silent(node: &Node) -> bool {
             let mut arguments = step.aggregates.iter().flat_map(|call| &call.arguments);
             is_silent(&step.input) && are_silent(&step.keys) && arguments.all(speaks_not)
         }
+        Node::Window(step) => is_silent(&step.input) && step.expressions().all(speaks_not),
         Node::Values { rows } => rows.iter().all(|row| are_silent(row)),
         Node::Table(access) => is_silent_access(access),
         Node::Virtual(access) => is_silent_virtual(access),

@@ -10,3 +10,4 @@ mod few_rows;
 mod grouped_subqueries;
 mod long_values;
 mod spill;
+mod windows;

@@ -9,9 +9,10 @@ mod table_form;
 mod tree;
 
 use describe::Describer;
-use errors::SqlResult;
+use errors::{SqlResult, sql_error};
 use exec::{Actuals, Prepared, StatementContext, StatementOutcome};
 use plan::Plan;
+use step::Step;
 use wire::result::{ClientChannel, ResultSink};
 
 /// The forms of EXPLAIN.
@@ -29,10 +30,14 @@ pub enum Format {
 pub fn explain(
     plan: &Plan,
     format: Format,
-    context: &StatementContext<'_>,
+    context: &mut StatementContext<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     if format == Format::Traditional {
+        let steps = Describer::new(plan, context.engine, None).statement()?;
+        if steps.iter().any(Step::has_windows) {
+            context.diagnostics.note(sql_error!(ER_WINDOW_EXPLAIN_JSON));
+        }
         return table_form::send(plan, context.facts.results_collation, channel);
     }
     let text = text_of(plan, format, None, context)?;

@@ -3,6 +3,9 @@
 use crate::json::Json;
 use exec::Actual;
 
+/// How a step that computes window functions begins.
+pub const WINDOW_AGGREGATE: &str = "Window aggregate";
+
 /// What a step is estimated to cost and to yield.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Estimate {
@@ -81,6 +84,12 @@ impl Step {
     pub fn reads(mut self, inputs: impl IntoIterator<Item = Step>) -> Step {
         self.inputs.extend(inputs);
         self
+    }
+
+    /// Whether it or a step below it computes window functions.
+    pub fn has_windows(&self) -> bool {
+        self.operation.starts_with(WINDOW_AGGREGATE)
+            || self.inputs.iter().chain(&self.select_list).any(Step::has_windows)
     }
 
     /// With what it did.

@@ -1,7 +1,7 @@
 //! The tables and slots of one query block, with what is bound of its clauses: binding fills it, the optimizer reads it. Main
 //! types: [`Block`], [`BoundTable`].
 
-use crate::{Derived, IndexLimits, KnownRows};
+use crate::{BoundWindows, Derived, IndexLimits, KnownRows, has_window};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::Table;
 use expression::{Expression, ExpressionKind, ResultType, ValueSource};
@@ -26,6 +26,10 @@ pub enum Clause {
     Having,
     /// ORDER BY.
     OrderBy,
+    /// PARTITION BY of a window.
+    WindowPartition,
+    /// ORDER BY of a window.
+    WindowOrder,
 }
 
 impl Clause {
@@ -38,6 +42,8 @@ impl Clause {
             Clause::GroupBy => "group statement",
             Clause::Having => "having clause",
             Clause::OrderBy => "order clause",
+            Clause::WindowPartition => "window partition by",
+            Clause::WindowOrder => "window order by",
         }
     }
 
@@ -48,7 +54,7 @@ impl Clause {
 
     /// Whether aggregate functions may stand there.
     pub fn allows_aggregates(self) -> bool {
-        matches!(self, Clause::FieldList | Clause::Having | Clause::OrderBy)
+        !matches!(self, Clause::Where | Clause::On | Clause::GroupBy)
     }
 }
 
@@ -204,6 +210,8 @@ pub struct Block {
     pub items: Vec<SelectItem>,
     /// Aliases of select items that are not bound yet.
     pub later_aliases: Vec<String>,
+    /// Windows and what is computed over them.
+    pub windows: BoundWindows,
     /// Within the arguments of an aggregate: another one may not stand there.
     pub in_aggregate: bool,
     /// Whether it groups WITH ROLLUP.
@@ -230,9 +238,9 @@ pub struct SelectItem {
 }
 
 impl SelectItem {
-    /// Whether it is computed over groups.
+    /// Whether it is computed over groups or windows: not before there are any.
     pub fn has_aggregate(&self) -> bool {
-        has_aggregate(&self.expression)
+        has_aggregate(&self.expression) || has_window(&self.expression)
     }
 }
 

@@ -50,6 +50,10 @@ fn keep_read(node: &mut Node, mut read: ReadSlots) {
             }
             keep_read(&mut step.input, own);
         }
+        Node::Window(step) => {
+            read.add_all(step.expressions());
+            keep_read(&mut step.input, read);
+        }
         Node::Filter { input, conditions } => {
             read.add_all(&*conditions);
             keep_read(input, read);

@@ -36,6 +36,7 @@ mod survey;
 mod terms;
 mod union;
 mod virtual_keys;
+mod window;
 
 pub use access::{Candidate, is_known_now, selectivity};
 pub use block::{Block, BoundColumn, BoundTable, Clause, SelectItem, Source, has_aggregate};
@@ -59,6 +60,9 @@ pub use skip::skipping_rows;
 pub use subquery_ways::{asked_subquery, implied_by_subqueries};
 pub use survey::Survey;
 pub use terms::tables_of;
+pub use window::{
+    BoundFrame, BoundFrameBound, BoundWindow, BoundWindowCall, BoundWindows, are_same, has_window,
+};
 
 use engine::{Distribution, Engine};
 use plan::PlanningSurroundings;

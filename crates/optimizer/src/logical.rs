@@ -24,6 +24,8 @@ pub struct LogicalSelect {
     pub rollup: bool,
     /// Whether HAVING is written.
     pub has_having: bool,
+    /// Whether window functions are computed of its rows or groups: nothing may leave out rows below them.
+    pub has_windows: bool,
     /// HAVING, taken apart at its ANDs.
     pub having: Vec<Expression>,
     /// The select list.
@@ -116,7 +118,7 @@ impl OpenSelect {
         };
         select.tree.is_some()
             && self.block.outer.is_empty()
-            && !(select.groups || select.distinct || select.has_having || select.rollup)
+            && !(select.groups || select.has_windows || select.distinct || select.has_having || select.rollup)
             && !(select.limit.is_some() || select.counts_all || select.is_straight)
             && select.items.iter().all(is_plain)
     }

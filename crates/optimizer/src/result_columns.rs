@@ -23,6 +23,8 @@ pub enum Grouping {
     Temporary,
     /// Groups in order go to a temporary table, which is sorted anew: it keeps all that is computed.
     Resorted,
+    /// Rows or groups go through the temporary tables of windows, the last of which keeps all that is computed.
+    Windowed,
 }
 
 /// In what order the rows come out of the joins.
@@ -91,6 +93,21 @@ impl Block {
             Grouping::SortedRollup if block.is_group_of_columns(expression) => {}
             Grouping::Temporary | Grouping::SortedRollup if !block.is_kept(expression) => return column,
             Grouping::Sorted if !block.is_kept_before_groups(expression) => return column,
+            Grouping::Windowed if !block.is_kept_of_windows(expression) => return column,
+            Grouping::Windowed => {
+                // What a window function shows of a large object is a column's.
+                if is_window(expression) && column.result.kind().is_large_object() {
+                    column.source = ValueSource::Column;
+                }
+                let origin = column.origin.take();
+                column.origin = origin.or_else(|| Some(ColumnOrigin::temporary("", &column.name)));
+                let is_column = column.source == ValueSource::Column;
+                let mut column = column.into_temporary();
+                if block.rollup && block.is_group_of_columns(expression) {
+                    widen_for_rollup(&mut column.result.column_type, is_column);
+                }
+                return column;
+            }
             Grouping::Resorted if !expression.any(&|part| part.column_slot().is_some()) => return column,
             _ => {}
         }
@@ -112,6 +129,10 @@ impl Block {
         }
         column
     }
+}
+
+fn is_window(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Window(_))
 }
 
 /// Makes of computed values of the select list what a temporary table keeps of them. What rows are sorted by is the
@@ -163,6 +184,15 @@ impl Block {
 
     fn aggregate_of(&self, expression: &Expression) -> Option<usize> {
         self.ungrouped(expression.column_slot()?).1
+    }
+
+    /// Whether the last of the temporary tables of windows keeps the value: neither a constant, nor what is computed both of groups and
+    /// of windows.
+    fn is_kept_of_windows(&self, expression: &Expression) -> bool {
+        let reads = |part: &Expression| part.column_slot().is_some();
+        let is_mixed =
+            || expression.any(&is_window) && expression.any(&|part| self.aggregate_of(part).is_some());
+        (expression.any(&reads) || expression.any(&is_window)) && !is_mixed()
     }
 
     /// Whether it is MIN or MAX of something computed or of a column.

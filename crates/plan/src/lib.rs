@@ -17,6 +17,7 @@ pub mod range;
 mod references;
 mod repeatable;
 mod rules;
+pub mod window;
 
 pub use access::check as check_tables;
 pub use asked_first::{differs_between_rows, is_asked_first};
@@ -170,12 +171,14 @@ pub enum Reading {
     AsGiven,
     /// The same for a number of rows, which executions look at first: a whole number that is not negative, or NULL.
     RowCount,
+    /// The same for a number that a window function is given, which says itself what it makes of negative ones.
+    WholeNumber,
 }
 
 impl Reading {
     /// Whether the value stays as it is.
     pub fn is_as_given(self) -> bool {
-        matches!(self, Reading::AsGiven | Reading::RowCount)
+        matches!(self, Reading::AsGiven | Reading::RowCount | Reading::WholeNumber)
     }
 }
 

@@ -3,6 +3,7 @@
 //! but fills in. After grouping and projection the layout changes; each node says what it hands out.
 
 use crate::dependence::DerivedDependence;
+use crate::window::WindowStep;
 use charset::CollationId;
 use dictionary::TableDefinition;
 use engine::Table;
@@ -204,6 +205,8 @@ pub enum Node {
     },
     /// Groups: rows of the group keys followed by the aggregates.
     Aggregate(Box<Aggregate>),
+    /// Window functions.
+    Window(Box<WindowStep>),
     /// The number of rows of a table or range, as one row of one slot.
     Count(Box<TableAccess>),
     /// Rows of expressions.
@@ -278,7 +281,8 @@ impl Node {
     fn groups_or_reads_nothing(&self) -> bool {
         match self {
             Node::Filter { input, .. } => input.groups_or_reads_nothing(),
-            Node::Aggregate(_) | Node::Count(_) | Node::OneRow { .. } | Node::Limit { .. } => true,
+            Node::Aggregate(_) | Node::Window(_) | Node::Count(_) => true,
+            Node::OneRow { .. } | Node::Limit { .. } => true,
             _ => false,
         }
     }

@@ -1,6 +1,6 @@
 //! Walks over all expressions of a physical tree. Main function: [`for_each_expression`].
 
-use crate::physical::{AccessPath, KeyCondition, Node, RowLimit, TableAccess, VirtualAccess};
+use crate::physical::{AccessPath, Aggregate, KeyCondition, Node, RowLimit, TableAccess, VirtualAccess};
 use expression::{Expression, ExpressionKind};
 use std::sync::Arc;
 
@@ -39,6 +39,14 @@ fn table(access: &mut TableAccess, visit: &mut dyn FnMut(&mut Expression)) {
 fn virtual_table(access: &mut VirtualAccess, visit: &mut dyn FnMut(&mut Expression)) {
     each(&mut access.conditions, visit);
     access.keys.iter_mut().for_each(|key| each(&mut key.points, visit));
+}
+
+fn aggregate(step: &mut Aggregate, visit: &mut dyn FnMut(&mut Expression)) {
+    each(&mut step.keys, visit);
+    for call in &mut step.aggregates {
+        each(&mut call.arguments, visit);
+        call.order_by.iter_mut().for_each(|key| visit(&mut key.expression));
+    }
 }
 
 fn row_limit(limit: &mut RowLimit, visit: &mut dyn FnMut(&mut Expression)) {
@@ -84,11 +92,11 @@ pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expressio
         }
         Node::Aggregate(step) => {
             for_each_expression(&mut step.input, visit);
-            each(&mut step.keys, visit);
-            for call in &mut step.aggregates {
-                each(&mut call.arguments, visit);
-                call.order_by.iter_mut().for_each(|key| visit(&mut key.expression));
-            }
+            aggregate(step, visit);
+        }
+        Node::Window(step) => {
+            for_each_expression(&mut step.input, visit);
+            step.for_each_expression(visit);
         }
         Node::Project { input, expressions } => {
             for_each_expression(input, visit);

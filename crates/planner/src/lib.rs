@@ -8,6 +8,7 @@ mod lower;
 mod planning;
 mod rewrite;
 mod select_limit;
+mod windows;
 
 pub use bind::{ParameterTypes, PlannerInput};
 

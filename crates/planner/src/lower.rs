@@ -3,6 +3,7 @@
 
 use crate::bind::Binder;
 use crate::rewrite::{SubqueryJoins, add_inner_conditions};
+use crate::windows::{first_order, windowed};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
 use optimizer::{
@@ -35,7 +36,7 @@ pub(crate) struct Lowered {
 
 /// Chooses how a SELECT is done that is settled and whose block is on top of the stack.
 pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlResult<Lowered> {
-    let may_count = binder.rules().has(Rule::RowCount);
+    let may_count = binder.rules().has(Rule::RowCount) && !select.has_windows;
     if let Some(done) = count_only(binder.block(), &select, may_count) {
         let columns = output_columns(binder.block(), &mut select, Grouping::InOrder);
         let node = limited(done, select.limit, select.counts_all);
@@ -60,6 +61,9 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     let in_order = ordered && groups_by_order;
     let by_keys = in_order && orders_by_keys(&select, binder.block().group_keys.len());
     let ordered = if select.groups { by_keys } else { ordered && !select.distinct };
+    // Windows bring rows in an order of their own.
+    let comes_ordered = ordered && select.has_windows && !select.groups;
+    let ordered = ordered && !select.has_windows;
     let joined = (rows, ns);
     let rows = rows_of_select(binder.block(), &select, rows);
     let first = first.map_or(0, |table| 1 << table);
@@ -69,6 +73,8 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
         (true, true) => Grouping::Rollup,
         (true, false) => Grouping::InOrder,
         _ if select.is_operand => Grouping::InOrder,
+        _ if select.has_windows && gives_one_row(binder.block(), &select) => Grouping::InOrder,
+        _ if select.has_windows => Grouping::Windowed,
         _ => way_of_rows(binder.block(), &select, read),
     };
     let columns = output_columns(binder.block(), &mut select, way);
@@ -77,12 +83,13 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     }
     shown_as_text(&mut select.items, &columns);
     let needs_sort = !select.order.is_empty() && !ordered;
+    let by_key = select.has_group_keys && (!in_order || needs_sort) || select.distinct;
     if let Some(first) = explain.first_mut() {
-        let by_key = select.has_group_keys && (!in_order || needs_sort) || select.distinct;
-        let notes = [(by_key, "Using temporary"), (needs_sort, "Using filesort")];
-        first.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
+        note_ways(binder.block(), first, by_key, needs_sort);
     }
     let node = grouped(binder.block(), node, &mut select, way, in_order);
+    let facts = binder.facts;
+    let node = windowed(binder.block(), node, &mut select, comes_ordered, facts)?;
     let last = select.limit.is_some() && projects_last(&select, ordered)
         || !select.groups && assigns_last(&binder.optimizer(), &select, read);
     let LogicalSelect { items, order, .. } = &mut select;
@@ -96,13 +103,23 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
     Ok(Lowered { node, columns, explain, rows, joined })
 }
 
+/// What EXPLAIN says of groups and sorts, those of windows included.
+fn note_ways(block: &Block, row: &mut ExplainRow, by_key: bool, needs_sort: bool) {
+    let sorts_windows = block.windows.windows.iter().any(|window| !window.sort_keys().is_empty());
+    let joins = sorts_windows && block.own_tables() > 1;
+    let notes = [(by_key || joins, "Using temporary"), (needs_sort || sorts_windows, "Using filesort")];
+    row.extra.extend(notes.iter().filter(|(on, _)| *on).map(|(_, note)| (*note).to_owned()));
+}
+
 /// The rows of FROM that pass WHERE: few where an index tells which are enough, else all by joins.
 fn joined_rows(
     optimizer: &mut Optimizer<'_>,
     select: &mut LogicalSelect,
     goal: JoinGoal,
 ) -> SqlResult<Joined> {
-    if let Some(few) = few_rows(optimizer, select) {
+    if !select.has_windows
+        && let Some(few) = few_rows(optimizer, select)
+    {
         return Ok(few);
     }
     let conditions = std::mem::take(&mut select.conditions);
@@ -188,7 +205,7 @@ fn is_order_of(block: &Block, select: &LogicalSelect, first: u64) -> bool {
 fn assigns_last(optimizer: &Optimizer<'_>, select: &LogicalSelect, read: ReadOrder) -> bool {
     let keys = select.order.iter().map(|key| &key.expression);
     optimizer.assigns
-        && !select.distinct
+        && !(select.distinct || select.has_windows)
         && !select.order.iter().any(|key| assigns_variable(&key.expression))
         && optimizer.block.sorts_as_it_reads(keys, read)
 }
@@ -196,6 +213,7 @@ fn assigns_last(optimizer: &Optimizer<'_>, select: &LogicalSelect, read: ReadOrd
 /// In which order the joined rows are wanted.
 fn join_goal(block: &Block, select: &LogicalSelect) -> JoinGoal {
     match (select.groups, select.distinct) {
+        (false, _) if select.has_windows => JoinGoal { order: first_order(block), ..JoinGoal::default() },
         (true, false) if !select.rollup => goal_of_groups(block, select),
         (false, false) => {
             let order = select.order.clone();
@@ -239,6 +257,11 @@ fn grouped(block: &Block, node: Node, select: &mut LogicalSelect, way: Grouping,
         node
     };
     if having.is_empty() { node } else { Node::Filter { input: Box::new(node), conditions: having } }
+}
+
+/// Whether MySQL knows that there is one row at most, over which windows need no temporary table.
+fn gives_one_row(block: &Block, select: &LogicalSelect) -> bool {
+    block.tables.is_empty() || select.groups && !select.has_group_keys
 }
 
 /// How MySQL comes by the result's rows.

@@ -210,13 +210,16 @@ fn keep_times_of_rows(binder: &mut Binder<'_>, select: &mut LogicalSelect) {
     let mut aggregates = std::mem::take(&mut binder.block().aggregates);
     let arguments = aggregates.iter_mut().flat_map(|call| &mut call.arguments);
     let mut others: Vec<&mut Expression> = keys.iter_mut().chain(arguments).collect();
+    let mut windows = std::mem::take(&mut binder.block().windows);
     if !select.groups {
+        others.extend(windows.expressions_mut());
         others.extend(select.items.iter_mut().map(|item| &mut item.expression));
         others.extend(select.order.iter_mut().map(|key| &mut key.expression));
     }
     keep_times(&mut binder.survey(), select.tree.as_mut(), &mut select.conditions, &mut others);
     binder.block().group_keys = keys;
     binder.block().aggregates = aggregates;
+    binder.block().windows = windows;
 }
 
 /// Puts conditions of the block on top of the stack into the queries in FROM that they are about, which are planned again.

@@ -40,8 +40,10 @@ impl SettledTypes {
         let uses = plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
         let used = |index: usize| uses.get(index).and_then(Option::as_ref);
         for (index, typed) in given.iter().enumerate() {
-            if used(index).is_some_and(|used| used.reading == Reading::RowCount) {
-                check_row_count(&typed.value, command)?;
+            match used(index).map(|used| used.reading) {
+                Some(Reading::RowCount) => check_row_count(&typed.value, command)?,
+                Some(Reading::WholeNumber) => check_whole_number(&typed.value, command)?,
+                _ => {}
             }
         }
         let wanted = |index: usize| used(index).filter(|used| !used.reading.is_as_given());
@@ -79,6 +81,14 @@ impl SettledTypes {
             *plan = None;
         }
         Ok(fitted)
+    }
+}
+
+/// Whether a value can be a whole number. Error 1210.
+fn check_whole_number(value: &Value, command: &str) -> SqlResult<()> {
+    match value {
+        Value::Null | Value::UInt(_) | Value::Int(_) => Ok(()),
+        _ => Err(sql_error!(ER_WRONG_ARGUMENTS, command)),
     }
 }
 

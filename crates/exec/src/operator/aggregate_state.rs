@@ -13,6 +13,7 @@ use plan::physical::{AggregateCall, AggregateKind};
 use std::cmp::Ordering;
 use values::temporal::{Date, DateTime};
 use values::{Decimal, RowRef, TypeKind, Value, ValueRef};
+use window::totals::{self, Moments};
 
 /// What a group is counted with covers a value of so many bytes in each of its aggregates.
 const FREE_VALUE_BYTES: usize = 64;
@@ -51,11 +52,7 @@ enum State {
     Extreme(Value),
     First(Option<Value>),
     Bits(u64),
-    Moments {
-        count: u64,
-        mean: f64,
-        squares: f64,
-    },
+    Moments(Moments),
     Texts(Vec<(Vec<Value>, Vec<u8>)>),
     Constant(Value),
 }
@@ -75,7 +72,7 @@ impl Accumulator {
             AggregateKind::First => State::First(None),
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
-            AggregateKind::Variance { .. } => State::Moments { count: 0, mean: 0.0, squares: 0.0 },
+            AggregateKind::Variance { .. } => State::Moments(Moments::default()),
             AggregateKind::GroupConcat => State::Texts(Vec::new()),
             AggregateKind::Grouping(_) => State::Constant(Value::Int(0)),
         };
@@ -198,12 +195,8 @@ impl Accumulator {
                     _ => *bits ^= number,
                 }
             }
-            State::Moments { count, mean, squares } => {
-                let number = convert::to_double(value, column_type, run)?.unwrap_or(0.0);
-                *count += 1;
-                let delta = number - *mean;
-                *mean += delta / *count as f64;
-                *squares += delta * (number - *mean);
+            State::Moments(moments) => {
+                moments.add(convert::to_double(value, column_type, run)?.unwrap_or(0.0));
             }
             State::First(_) | State::Texts(_) | State::Constant(_) => {}
         }
@@ -279,7 +272,7 @@ impl Accumulator {
                 value => value.unwrap_or(Value::Null),
             },
             State::Bits(bits) => Value::UInt(*bits),
-            State::Moments { count, squares, .. } => variance(call.kind, *count, *squares),
+            State::Moments(moments) => moments.variance(call.kind),
             State::Texts(texts) => concatenated(call, texts, run),
             State::Constant(value) => value.clone(),
         })
@@ -306,26 +299,9 @@ fn warn_of_zero_date(call: &AggregateCall, column: &str, run: &mut Run<'_, '_>) 
     run.diagnostics().warning(errors::code::ER_TRUNCATED_WRONG_VALUE.message(text));
 }
 
-/// SUM and AVG of exact numbers. As in MySQL an average has more digits than its type while it is computed with.
+/// SUM and AVG of exact numbers.
 pub(super) fn exact_result(call: &AggregateCall, sum: &Decimal, count: u64) -> Value {
-    let scale = call.result.scale();
-    if call.kind != AggregateKind::Average {
-        return Value::Decimal(sum.shown_with(scale));
-    }
-    let own_scale = call.arguments.first().map_or(0, |argument| argument.result.scale());
-    let count = Decimal::from(count);
-    let average = sum.divide(&count, scale.saturating_sub(own_scale));
-    average.or_else(|_| sum.divide_to_scale(&count, scale)).map_or(Value::Null, Value::Decimal)
-}
-
-fn variance(kind: AggregateKind, count: u64, squares: f64) -> Value {
-    let AggregateKind::Variance { sample, root } = kind else { return Value::Null };
-    let divisor = count.saturating_sub(u64::from(sample));
-    if count == 0 || divisor == 0 {
-        return Value::Null;
-    }
-    let variance = squares / divisor as f64;
-    Value::Double(if root { variance.sqrt() } else { variance })
+    totals::exact_result(call.kind, &call.result, call.arguments.first(), sum, count)
 }
 
 fn concatenated(call: &AggregateCall, texts: &mut [(Vec<Value>, Vec<u8>)], run: &mut Run<'_, '_>) -> Value {

@@ -8,7 +8,6 @@ mod exact_slots;
 mod group;
 mod group_order;
 mod hash_join;
-mod keys;
 pub(crate) mod limit;
 mod merge_join;
 mod narrowing;
@@ -25,8 +24,9 @@ mod subquery_set;
 pub(crate) mod table;
 mod union_keys;
 pub(crate) mod virtual_table;
+mod window;
 
-pub(crate) use keys::{append_key, append_sort_key, compare_rows};
+pub(crate) use spill::keys::{append_key, append_sort_key, compare_rows};
 
 use crate::actuals::Measured;
 use crate::batch::RowBatch;
@@ -81,6 +81,7 @@ fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 
             Box::new(group_order::GroupsInOrder::new(step))
         }
         Node::Aggregate(step) => Box::new(aggregate::Aggregation::new(step)),
+        Node::Window(step) => Box::new(window::Window::new(step, run)),
         Node::Count(access) => Box::new(source::Count::new(access)),
         Node::Project { input, expressions } => {
             Box::new(project::Project::new(open(input, run), expressions))

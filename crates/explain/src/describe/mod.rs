@@ -7,6 +7,7 @@ mod expression_text;
 mod join;
 pub mod number;
 mod over;
+mod window;
 
 use crate::json::Json;
 use crate::step::{Estimate, Step};
@@ -177,6 +178,7 @@ impl<'a> Describer<'a> {
                 self.filtered(conditions, input)
             }
             Node::Aggregate(aggregate) => self.aggregate(aggregate),
+            Node::Window(step) => self.window(step),
             Node::Count(access) => self.count(access),
             Node::Project { input, expressions } => {
                 let mut step = self.node(input);
@@ -275,6 +277,7 @@ fn column_names<'e>(expressions: impl IntoIterator<Item = &'e Expression>) -> Js
 fn aggregate_below(node: &Node) -> Option<&Aggregate> {
     match node {
         Node::Aggregate(aggregate) => Some(aggregate),
+        Node::Window(step) => aggregate_below(&step.input),
         Node::Filter { input, .. }
         | Node::Project { input, .. }
         | Node::Distinct { input, .. }

@@ -456,7 +456,8 @@ pub struct WindowFrame {
     pub start: FrameBound,
     /// CURRENT ROW where the text gives none.
     pub end: FrameBound,
-    pub exclusion: FrameExclusion,
+    /// EXCLUDE, if it is written.
+    pub exclusion: Option<FrameExclusion>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

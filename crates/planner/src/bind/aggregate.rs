@@ -15,8 +15,8 @@ use values::{ColumnType, TypeKind};
 /// rows of the innermost query whose columns it reads, within a subquery that may be an enclosing one; where it may not stand in that
 /// one's clause, of the innermost query between where it may. Error 1111.
 pub(super) fn aggregate(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<Expression> {
-    if call.over.is_some() {
-        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
+    if let Some(over) = &call.over {
+        return super::window::window_aggregate(binder, call, over);
     }
     // There is a block to bind in, even outside of queries.
     binder.block();
@@ -110,7 +110,10 @@ fn aggregate_parts(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlRes
     parts
 }
 
-fn bind_aggregate_parts(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
+pub(super) fn bind_aggregate_parts(
+    binder: &mut Binder<'_>,
+    call: &ast::AggregateCall,
+) -> SqlResult<AggregateParts> {
     let mut arguments = Vec::with_capacity(call.arguments.len());
     let wanted = wanted_by_aggregate(binder, kind_of(call)?);
     for syntax in &call.arguments {
@@ -160,7 +163,7 @@ fn concatenated_bytes_max(binder: &Binder<'_>) -> u32 {
     u32::try_from(binder.input.context.facts().group_concat_max_len).unwrap_or(u32::MAX)
 }
 
-fn aggregate_type(
+pub(super) fn aggregate_type(
     facts: BuildFacts,
     longest: u32,
     kind: AggregateKind,
@@ -346,7 +349,7 @@ fn exact_digits(argument: &ResultType) -> Option<(u32, u8)> {
     }
 }
 
-fn kind_of(call: &ast::AggregateCall) -> SqlResult<AggregateKind> {
+pub(super) fn kind_of(call: &ast::AggregateCall) -> SqlResult<AggregateKind> {
     use ast::AggregateKind as Kind;
     Ok(match call.kind {
         Kind::Count if call.arguments.is_empty() => AggregateKind::CountRows,
@@ -369,7 +372,7 @@ fn kind_of(call: &ast::AggregateCall) -> SqlResult<AggregateKind> {
 }
 
 /// MIN and MAX give the text of an ENUM or SET, in whose order of members they look.
-fn member_as_text(argument: &mut Expression) {
+pub(super) fn member_as_text(argument: &mut Expression) {
     if argument.result.kind().has_members() {
         let result = argument.result.members_as_text();
         let inner = std::mem::replace(argument, Expression::null());

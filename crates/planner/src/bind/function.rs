@@ -204,7 +204,7 @@ pub(super) fn special_call(binder: &mut Binder<'_>, syntax: &ast::Expression) ->
             call_with(binder, "char", Expression::integer(u64::from(collation.0)), &rest)
         }
         ast::Expression::WeightString { operand, shape } => weight_string(binder, operand, shape.as_ref()),
-        ast::Expression::WindowFunction(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions")),
+        ast::Expression::WindowFunction(call) => super::window::window_function(binder, call),
         ast::Expression::Match { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "full-text search")),
         ast::Expression::JsonValue(_) | ast::Expression::MemberOf { .. } => {
             Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON"))

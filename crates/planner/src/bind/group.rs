@@ -171,6 +171,14 @@ pub(super) fn check_groups(sql_mode: SqlMode, block: &Block, query: &Grouped<'_>
             return Err(not_grouped(column, position + 1, "ORDER BY clause", query));
         }
     }
+    for window in &block.windows.windows {
+        for (position, key) in window.sort_keys().iter().enumerate() {
+            if let Some(column) = reader.stray(&key.expression, true) {
+                let clause = format!("PARTITION BY or ORDER BY clause of window '{}'", window.shown_name());
+                return Err(not_grouped(column, position + 1, &clause, query));
+            }
+        }
+    }
     for condition in query.having {
         if let Some(column) = reader.stray(condition, true) {
             return Err(not_grouped(column, 1, "HAVING clause", query));
@@ -216,9 +224,12 @@ struct GroupReader<'r> {
     query: &'r Grouped<'r>,
 }
 
-impl GroupReader<'_> {
+impl<'r> GroupReader<'r> {
     /// A column that differs within groups. A whole expression may be a group key; with `parts`, parts of it may, too.
-    fn stray<'e>(&mut self, expression: &'e Expression, parts: bool) -> Option<&'e Expression> {
+    fn stray<'e>(&mut self, expression: &'e Expression, parts: bool) -> Option<&'e Expression>
+    where
+        'r: 'e,
+    {
         let column = self.unknown(expression, true, parts)?;
         if !self.facts_left {
             return Some(column);
@@ -229,12 +240,20 @@ impl GroupReader<'_> {
         self.unknown(expression, true, parts)
     }
 
-    fn unknown<'e>(&self, expression: &'e Expression, whole: bool, parts: bool) -> Option<&'e Expression> {
+    fn unknown<'e>(&self, expression: &'e Expression, whole: bool, parts: bool) -> Option<&'e Expression>
+    where
+        'r: 'e,
+    {
         if (whole || parts) && self.block.group_keys.iter().any(|key| key.same(expression)) {
             return None;
         }
         match &expression.kind {
             ExpressionKind::Aggregate(_) => None,
+            ExpressionKind::Window(number) => {
+                let block: &'r Block = self.block;
+                let mut arguments = block.windows.calls[*number].arguments.iter();
+                arguments.find_map(|argument| self.unknown(argument, true, parts))
+            }
             ExpressionKind::Function(call) if call.definition.name == "any_value" => None,
             ExpressionKind::Column(_) => match self.block.place(expression) {
                 Some(place) if self.known.contains(&place) => None,

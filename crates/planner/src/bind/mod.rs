@@ -32,6 +32,8 @@ mod stored_text;
 mod subqueries;
 mod subquery;
 mod view;
+mod window;
+mod window_frame;
 
 pub(crate) use block_hints::warn_of_hints;
 pub(crate) use change::{delete, insert, load, row_parents, update};
@@ -100,6 +102,8 @@ pub(crate) struct Binder<'a> {
     /// Innermost last.
     pub blocks: Vec<Block>,
     pub common_tables: CommonTables,
+    /// WINDOW clauses, by the number of the block.
+    pub window_clauses: HashMap<u32, Arc<[ast::NamedWindow]>>,
     pub subqueries: Subqueries,
     pub derived: DerivedQueries,
     pub privileges: Privileges<'a>,
@@ -141,6 +145,7 @@ impl<'a> Binder<'a> {
             schema,
             blocks: Vec::new(),
             common_tables: CommonTables::default(),
+            window_clauses: HashMap::new(),
             subqueries: Subqueries::default(),
             derived: DerivedQueries::default(),
             privileges,

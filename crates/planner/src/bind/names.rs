@@ -9,7 +9,7 @@ use super::Binder;
 use super::column::{find_column, table_matches};
 use ::expression::Expression;
 use errors::{SqlResult, sql_error};
-use optimizer::{Block, Clause, SelectItem};
+use optimizer::{Block, Clause, SelectItem, has_window};
 use parser::ast;
 
 /// The select item that a name means: one that is called so, else one that shows the column of that name under
@@ -78,7 +78,11 @@ impl Binder<'_> {
         if block.clause != Clause::Having || block.in_aggregate {
             return self.resolve(reference);
         }
-        let item = find_item(block, reference)?.map(|item| item.expression.clone());
+        let item = find_item(block, reference)?;
+        if let Some(item) = item.filter(|item| has_window(&item.expression)) {
+            return Err(sql_error!(ER_WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE, item.name));
+        }
+        let item = item.map(|item| item.expression.clone());
         let key = group_key(block, reference)?.cloned();
         match (item, key) {
             (Some(item), Some(key)) if !item.same(&key) => {
@@ -138,7 +142,7 @@ impl Binder<'_> {
         let sees = match block.clause {
             Clause::GroupBy | Clause::OrderBy | Clause::Having => true,
             Clause::FieldList => nested,
-            Clause::Where | Clause::On => false,
+            Clause::Where | Clause::On | Clause::WindowPartition | Clause::WindowOrder => false,
         };
         if !sees {
             return Ok(None);

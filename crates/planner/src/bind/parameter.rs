@@ -89,6 +89,11 @@ impl Wanted {
         Wanted { column_type: parameter::integer(true), reading: Reading::RowCount }
     }
 
+    /// A number that a window function is given.
+    pub fn whole_number() -> Wanted {
+        Wanted { column_type: parameter::integer(true), reading: Reading::WholeNumber }
+    }
+
     /// Bytes.
     pub fn bytes() -> Wanted {
         Wanted { column_type: parameter::text(CollationId::BINARY), reading: Reading::Typed }

@@ -7,7 +7,7 @@ use crate::lower::{limited, wants_nothing};
 use crate::planning::{keep_pushable, plan_derived};
 use ::expression::{Expression, ExpressionKind, ResultType, TypeClass, ValueSource};
 use errors::{SqlResult, sql_error};
-use optimizer::{Block, Clause, Derived, OpenSelect, SelectItem, has_aggregate};
+use optimizer::{Block, Clause, Derived, OpenSelect, SelectItem, has_aggregate, has_window};
 use parser::ast;
 use plan::physical::{Node, OutputColumn, QueryPlan, SortKey};
 use std::sync::Arc;
@@ -263,6 +263,8 @@ impl Binder<'_> {
             let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
             block.items.push(SelectItem { name: column.name.clone(), expression });
         }
+        // They are refused with a message of their own.
+        block.windows.are_allowed = true;
         self.blocks.push(block);
         let bound = self.order_and_limit(query);
         self.blocks.pop();
@@ -286,7 +288,7 @@ impl Binder<'_> {
             }
         }
         let keys = group::order_keys(self, &query.order_by, true)?;
-        let aggregates = |key: &SortKey| has_aggregate(&key.expression);
+        let aggregates = |key: &SortKey| has_aggregate(&key.expression) || has_window(&key.expression);
         if let Some(position) = keys.iter().position(aggregates) {
             return Err(sql_error!(ER_AGGREGATE_ORDER_FOR_UNION, position + 1));
         }

@@ -6,7 +6,7 @@ use super::column::{column_of, find_column};
 use super::dependence::dependence_of;
 use super::group::Grouped;
 use super::joined_dates::compare_joined_dates;
-use super::{Binder, Wanted, block_hints, from, group, recursive};
+use super::{Binder, Wanted, block_hints, from, group, recursive, window};
 use crate::planning::plan_select;
 use ::expression::{Expression, ExpressionKind, SqlMode};
 use engine::WaitPolicy;
@@ -71,8 +71,8 @@ impl Binder<'_> {
 
     /// Binds FROM and the clauses over it.
     fn bind_select(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> SqlResult<LogicalSelect> {
-        if !select.windows.is_empty() || select.qualify.is_some() {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "window functions"));
+        if select.qualify.is_some() {
+            return Err(sql_error!(ER_SUPPORTED_ONLY_WITH_HYPERGRAPH, "QUALIFY clause"));
         }
         let is_operand = std::mem::take(&mut self.is_operand);
         let tree = from::bind_from(self, &select.from)?;
@@ -96,6 +96,7 @@ impl Binder<'_> {
     ) -> SqlResult<LogicalSelect> {
         // MySQL reports mistakes in the select list before those in WHERE.
         self.block().clause = Clause::FieldList;
+        window::enter_windows(self, &select.windows)?;
         self.select_items(select, around)?;
         let handed_on = self.hand_on_columns();
         let mut conditions = Vec::new();
@@ -105,14 +106,12 @@ impl Binder<'_> {
             compare_joined_dates(&mut self.subqueries.plans, &conditions);
         }
         group::bind_group_keys(self, select)?;
-        self.block().clause = Clause::Having;
-        let mut having = match &select.having {
-            Some(condition) => conjuncts(self.scalar_as(condition, Wanted::integer())?),
-            None => Vec::new(),
-        };
+        let mut having = self.bind_having(select)?;
         self.block().clause = Clause::OrderBy;
         let groups = !select.group_by.is_empty() || !self.block().aggregates.is_empty();
         let mut order = group::order_keys(self, around.order_by, groups)?;
+        window::settle_windows(self)?;
+        let has_windows = !self.block().windows.calls.is_empty();
         let limit = self.limit(around.limit)?;
 
         // An aggregate of this query may stand in a subquery of any clause.
@@ -122,7 +121,7 @@ impl Binder<'_> {
             // One row needs no order, nor does who only asks.
             order.clear();
         }
-        self.refuse_in_recursion(select, around, grouping)?;
+        self.refuse_in_recursion(select, around, grouping || has_windows)?;
         if around.select_type == "DERIVED" && !select.rollup {
             self.describe_dependence(tree, &conditions, grouping);
         }
@@ -145,6 +144,7 @@ impl Binder<'_> {
             has_group_keys,
             rollup: select.rollup,
             has_having: select.having.is_some(),
+            has_windows,
             having,
             items,
             shown,
@@ -159,19 +159,28 @@ impl Binder<'_> {
         })
     }
 
+    fn bind_having(&mut self, select: &ast::Select) -> SqlResult<Vec<Expression>> {
+        self.block().clause = Clause::Having;
+        match &select.having {
+            Some(condition) => Ok(conjuncts(self.scalar_as(condition, Wanted::integer())?)),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// For who only asks whether there is a row, groups of which nothing is computed are as good as their rows: there are none then.
     fn leaves_out_groups(&mut self, select: &ast::Select, around: &Surroundings<'_>) -> bool {
         let is_plain = select.having.is_none() && !select.rollup && around.limit.is_none();
         let may = self.input.context.rules().has(Rule::IdleGroups);
         let block = self.block();
-        let leaves_out = may && around.only_asks && is_plain && block.aggregates.is_empty();
+        let computes = !block.aggregates.is_empty() || !block.windows.calls.is_empty();
+        let leaves_out = may && around.only_asks && is_plain && !computes;
         if leaves_out {
             block.group_keys.clear();
         }
         leaves_out
     }
 
-    /// What a step of a recursive query may not do with the rows of the last round: error 3575 for groups, 1235 for a
+    /// What a step of a recursive query may not do with the rows of the last round: error 3575 for groups and windows, 1235 for a
     /// part or an order of them, 3576 for a place behind another table.
     fn refuse_in_recursion(
         &mut self,
@@ -421,6 +430,9 @@ fn group_expressions(
     let items = items.iter_mut().map(|item| &mut item.expression);
     let order = order.iter_mut().map(|key| &mut key.expression);
     items.chain(having).chain(order).for_each(|expression| over_groups(block, expression, rollup));
+    let mut windows = std::mem::take(&mut block.windows);
+    windows.expressions_mut().for_each(|expression| over_groups(block, expression, rollup));
+    block.windows = windows;
 }
 
 fn is_information_view(table: &BoundTable) -> bool {

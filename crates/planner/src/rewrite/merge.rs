@@ -236,5 +236,6 @@ fn for_each_over_rows(block: &mut Block, select: &mut LogicalSelect, visit: &mut
         select.items.iter_mut().for_each(|item| visit(&mut item.expression));
         select.having.iter_mut().for_each(&mut *visit);
         select.order.iter_mut().for_each(|key| visit(&mut key.expression));
+        block.windows.expressions_mut().for_each(visit);
     }
 }

@@ -85,7 +85,7 @@ fn groups_all_silently(block: &Block, select: &LogicalSelect) -> bool {
     };
     let has_loud_join = |tree: &optimizer::JoinTree| tree.has_condition(&|condition| !is_silent(condition));
     select.groups
-        && !select.has_group_keys
+        && !(select.has_group_keys || select.has_windows)
         && !(select.rollup || select.limit.is_some() || select.counts_all || select.distinct)
         && select.semijoins.is_empty()
         && select.handed_on == 0

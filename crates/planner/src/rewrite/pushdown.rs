@@ -26,7 +26,7 @@ pub(crate) fn takes_conditions(selects: &[OpenSelect]) -> bool {
         let is_plain = |item: &optimizer::SelectItem| is_silent(&item.expression);
         select.tree.is_some()
             && open.block.outer.is_empty()
-            && !(select.rollup || select.limit.is_some() || select.counts_all)
+            && !(select.rollup || select.has_windows || select.limit.is_some() || select.counts_all)
             && (select.groups || !select.has_having)
             && (select.has_group_keys || !select.groups)
             && (select.distinct || select.items.iter().any(is_plain))

@@ -37,7 +37,7 @@ pub(crate) fn is_joinable(select: &LogicalSelect) -> bool {
         })
     };
     select.tree.is_some()
-        && !(select.groups || select.has_having || select.rollup)
+        && !(select.groups || select.has_windows || select.has_having || select.rollup)
         && !(select.limit.is_some() || select.counts_all || select.is_straight)
         && !select.conditions.iter().any(is_never)
         && select.items.iter().all(|item| is_plain(&item.expression))
@@ -49,6 +49,7 @@ pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
     let is_base = |table: &BoundTable| matches!(table.source, Source::Base(_));
     select.groups
         && select.has_group_keys
+        && !select.has_windows
         && !(select.rollup || select.limit.is_some() || select.counts_all || select.is_straight)
         && select.semijoins.is_empty()
         && block.tables.iter().all(is_base)

@@ -1,6 +1,5 @@
 //! Window functions and window specifications.
 
-use crate::parser::expression::call::call_arguments;
 use crate::parser::expression::interval::interval_unit;
 use crate::parser::expression::operand::operand;
 use crate::parser::expression::{expression, expression_list};
@@ -27,18 +26,8 @@ pub(crate) fn window_function(parser: &mut Parser, word: Keyword) -> SqlResult<E
         K::NthValue => W::NthValue,
         _ => return parser.fail(),
     };
-    let arguments_allowed = match kind {
-        W::RowNumber | W::Rank | W::DenseRank | W::PercentRank | W::CumeDist => 0..=0,
-        W::Ntile | W::FirstValue | W::LastValue => 1..=1,
-        W::NthValue => 2..=2,
-        W::Lead | W::Lag => 1..=3,
-    };
     parser.advance();
-    let arguments = call_arguments(parser)?;
-    let null_buckets = kind == W::Ntile && arguments.first() == Some(&Expression::Literal(Literal::Null));
-    if !arguments_allowed.contains(&arguments.len()) || null_buckets {
-        return parser.fail();
-    }
+    let arguments = parser.parenthesised(|parser| window_arguments(parser, kind))?;
     let from_last =
         kind == W::NthValue && parser.accept(K::From) && parser.expect_any(&[K::First, K::Last])? == K::Last;
     let takes_nulls = matches!(kind, W::Lead | W::Lag | W::FirstValue | W::LastValue | W::NthValue);
@@ -55,6 +44,45 @@ pub(crate) fn window_function(parser: &mut Parser, word: Keyword) -> SqlResult<E
         from_last,
         over,
     })))
+}
+
+/// Numbers of rows and of buckets are integers or parameters; a name would be that of a stored program's variable.
+fn window_arguments(parser: &mut Parser, kind: WindowFunctionKind) -> SqlResult<Vec<Expression>> {
+    use WindowFunctionKind as W;
+    let mut arguments = Vec::new();
+    match kind {
+        W::RowNumber | W::Rank | W::DenseRank | W::PercentRank | W::CumeDist => {}
+        W::Ntile => arguments.push(whole_number(parser)?),
+        W::FirstValue | W::LastValue => arguments.push(expression(parser)?),
+        W::NthValue => {
+            arguments.push(expression(parser)?);
+            parser.expect_kind(T::Comma)?;
+            arguments.push(operand(parser)?);
+        }
+        W::Lead | W::Lag => {
+            arguments.push(expression(parser)?);
+            if parser.accept_kind(T::Comma) {
+                arguments.push(whole_number(parser)?);
+                if parser.accept_kind(T::Comma) {
+                    arguments.push(expression(parser)?);
+                }
+            }
+        }
+    }
+    Ok(arguments)
+}
+
+fn whole_number(parser: &mut Parser) -> SqlResult<Expression> {
+    let begins =
+        matches!(parser.kind(), T::Integer | T::Parameter | T::UserVariable) || parser.kind().is_name();
+    let number = if begins { operand(parser)? } else { return parser.fail() };
+    match number {
+        Expression::Literal(Literal::Integer(_))
+        | Expression::Parameter(_)
+        | Expression::UserVariable(_)
+        | Expression::Column(_) => Ok(number),
+        _ => parser.fail(),
+    }
 }
 
 /// `OVER name` or `OVER (specification)`.
@@ -110,9 +138,7 @@ fn frame_bound(parser: &mut Parser) -> SqlResult<FrameBound> {
     // Without INTERVAL an offset is a number or a parameter: no sign, no arithmetic.
     let amount = if is_interval {
         expression(parser)?
-    } else if matches!(parser.kind(), T::Integer | T::Decimal | T::Float | T::Hex | T::Parameter)
-        || parser.kind().is_name()
-    {
+    } else if matches!(parser.kind(), T::Integer | T::Decimal | T::Float | T::Parameter) {
         operand(parser)?
     } else {
         return parser.fail();
@@ -126,11 +152,11 @@ fn frame_bound(parser: &mut Parser) -> SqlResult<FrameBound> {
     })
 }
 
-fn frame_exclusion(parser: &mut Parser) -> SqlResult<FrameExclusion> {
+fn frame_exclusion(parser: &mut Parser) -> SqlResult<Option<FrameExclusion>> {
     if !parser.accept(K::Exclude) {
-        return Ok(FrameExclusion::NoOthers);
+        return Ok(None);
     }
-    Ok(match parser.expect_any(&[K::Current, K::Group, K::Ties, K::No])? {
+    Ok(Some(match parser.expect_any(&[K::Current, K::Group, K::Ties, K::No])? {
         K::Current => {
             parser.expect(K::Row)?;
             FrameExclusion::CurrentRow
@@ -141,5 +167,5 @@ fn frame_exclusion(parser: &mut Parser) -> SqlResult<FrameExclusion> {
             parser.expect(K::Others)?;
             FrameExclusion::NoOthers
         }
-    })
+    }))
 }

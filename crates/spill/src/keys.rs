@@ -10,7 +10,7 @@ use values::temporal::{DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value, ValueRef};
 
 /// Appends bytes that are equal for values that compare as equal in that mode. False for NULL (marked by a byte of its own).
-pub(crate) fn append_key(
+pub fn append_key(
     mode: ComparisonMode,
     value: ValueRef<'_>,
     column_type: &ColumnType,
@@ -102,7 +102,7 @@ fn mark_as_different(out: &mut [u8]) {
 
 /// Appends bytes whose order is the order of values in that mode, NULL first (last if descending). No key is the start
 /// of another.
-pub(crate) fn append_sort_key(
+pub fn append_sort_key(
     mode: ComparisonMode,
     value: ValueRef<'_>,
     column_type: &ColumnType,
@@ -214,7 +214,7 @@ fn ordered_double(number: f64) -> [u8; 8] {
 }
 
 /// The order of two rows of sort keys: NULL first, descending keys reversed.
-pub(crate) fn compare_rows(
+pub fn compare_rows(
     left: &[Value],
     right: &[Value],
     keys: &[(ComparisonMode, ColumnType, bool)],
