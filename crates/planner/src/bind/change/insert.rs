@@ -73,7 +73,7 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     let updates = |column: usize| !on_duplicate.is_empty() && (is_assigned(column) || own.compute(column));
     let references =
         references(binder, &table, RowEvents { inserts: true, deletes: replace, updates: &updates })?;
-    let kept = kept_of_existing(&definition, &on_duplicate, &on_update, (&own, &references));
+    let kept = kept_of_existing(definition, &on_duplicate, &on_update, (&own, &references));
     let target = Target::new(table, defaults, on_update, kept, own, &[]).with_references(references);
     Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
 }
