@@ -126,15 +126,29 @@ pub(crate) fn derived_columns(
     bound
 }
 
+/// A column's name in backquotes, behind its table's and the schema's. Every column that a statement names is given one: to join the parts
+/// as a list of texts was 2% of planning a join.
+fn full_name(schema: Option<&str>, table: &str, column: &str) -> Arc<str> {
+    let bytes = schema.map_or(0, |schema| schema.len() + 3) + table.len() + column.len() + 5;
+    let mut name = String::with_capacity(bytes);
+    name.push('`');
+    if let Some(schema) = schema {
+        name.push_str(schema);
+        name.push_str("`.`");
+    }
+    name.push_str(table);
+    name.push_str("`.`");
+    name.push_str(column);
+    name.push('`');
+    name.into()
+}
+
 /// A column of a table of a block, as an expression within that block.
 pub(crate) fn column_of(block: &mut Block, table: usize, column: usize) -> Expression {
     let slot = block.slot(table, column);
     let bound = &block.tables[table];
     let definition = &bound.columns[column];
-    let name: Arc<str> = match &bound.schema {
-        Some(schema) => ["`", schema, "`.`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
-        None => ["`", &bound.alias, "`.`", &definition.name, "`"].concat().into(),
-    };
+    let name = full_name(bound.schema.as_deref(), &bound.alias, &definition.name);
     let result = definition.result.clone();
     Expression::slot(slot, name, result)
 }

@@ -38,6 +38,8 @@ pub(crate) struct Privileges<'a> {
     /// Whose rights count in their place: those of the view that is being bound.
     pub definer: Option<ViewDefiner>,
     pub requests: Vec<PrivilegeRequest>,
+    /// Room for a column that is asked for alone.
+    alone: Vec<String>,
     /// What views ask for.
     pub views: Vec<ViewPrivileges>,
     /// The view that the statement names, while it is being bound with what it reads.
@@ -57,6 +59,7 @@ impl<'a> Privileges<'a> {
             check,
             definer: None,
             requests,
+            alone: Vec::new(),
             views,
             view: None,
             open_views: Vec::new(),
@@ -114,13 +117,14 @@ impl<'a> Privileges<'a> {
             return;
         }
         // Those before it have been checked.
-        let mut all = std::mem::replace(columns, vec![column.to_owned()]);
+        let mut all = std::mem::replace(columns, std::mem::take(&mut self.alone));
+        columns.push(column.to_owned());
         if self.denied.is_none() {
             self.denied = check.check(request).err();
         }
         if let Extent::Columns(columns) = &mut request.extent {
             all.append(columns);
-            *columns = all;
+            self.alone = std::mem::replace(columns, all);
         }
     }
 
