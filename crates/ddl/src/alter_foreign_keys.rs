@@ -2,6 +2,7 @@
 //! tables that follow a column that they refer to. Neighbours: `foreign_key`, `referred_table`.
 
 use super::alter::Draft;
+use super::alter_plan::is_converted;
 use super::foreign_key::{
     DeclaredKey, add_foreign_keys, check_actions, declared_key, drop_superseded_indexes, greatest_number,
     keys_of_column, keys_of_elements, serving_index,
@@ -86,11 +87,9 @@ pub(super) fn settle_foreign_keys(
     }
     let new = definition.foreign_keys.iter().filter(|key| key.ordinal == 0);
     judge_parents(definer, definition, new)?;
-    if rules.checks {
-        judge_old_keys(definer, draft)?;
-    }
+    judge_old_keys(definer, draft, rules)?;
     settle_referring(definer, draft, rules)?;
-    draft.checks_parents = rules.checks && !declared.is_empty();
+    draft.checks_parents = rules.checks && (!declared.is_empty() || draft.recomputes_keys());
     Ok(())
 }
 
@@ -104,14 +103,20 @@ fn need_serving_index(draft: &Draft, key: &ForeignKeyDefinition) -> SqlResult<()
     Err(sql_error!(ER_DROP_INDEX_FK, index.map_or(&key.name, |index| &index.name)))
 }
 
-/// Error 3780 for a column of a key that is there and gets another type than the one that it refers to.
-fn judge_old_keys(definer: &Definer<'_>, draft: &Draft) -> SqlResult<()> {
+/// Error 3780 for a column of a key that is there and gets another type than the one that it refers to, 1832 for one whose values may change.
+fn judge_old_keys(definer: &Definer<'_>, draft: &Draft, rules: KeyRules) -> SqlResult<()> {
     let dictionary = definer.instance.engine().dictionary();
     for key in draft.definition.foreign_keys.iter().filter(|key| key.ordinal != 0) {
         if key.parent == draft.old.name {
-            judge_types(&draft.definition, key, &draft.definition)?;
+            judge_types(&draft.definition, key, &draft.definition, rules)?;
         } else if let Some(parent) = dictionary.table(&key.parent.schema, &key.parent.table) {
-            judge_types(&draft.definition, key, parent.definition())?;
+            judge_types(&draft.definition, key, parent.definition(), rules)?;
+        }
+        if rules.checks
+            && let Some(at) = key.columns.iter().find(|at| draft.converts(**at))
+        {
+            let name = draft.old_name(*at);
+            return Err(sql_error!(ER_FK_COLUMN_CANNOT_CHANGE, name, key.name));
         }
     }
     Ok(())
@@ -123,8 +128,15 @@ fn settle_referring(definer: &Definer<'_>, draft: &mut Draft, rules: KeyRules) -
     let referring = referring_keys(definer.instance.engine().dictionary(), &draft.old.name);
     for one in &referring {
         let key = followed(draft, one.key(), &one.child.definition().name.table)?;
-        if rules.checks {
-            judge_types(one.child.definition(), &key, &draft.definition)?;
+        let child = one.child.definition();
+        judge_types(child, &key, &draft.definition, rules)?;
+        let column = |name: &String| draft.definition.column_position(name);
+        if rules.checks
+            && let Some(at) = key.parent_columns.iter().filter_map(column).find(|at| draft.converts(*at))
+        {
+            let name = draft.old_name(at);
+            let table = format!("{}.{}", child.name.schema, child.name.table);
+            return Err(sql_error!(ER_FK_COLUMN_CANNOT_CHANGE_CHILD, name, key.name, table));
         }
         need_referred_key(draft, one.key(), &key)?;
         if key.parent_columns != one.key().parent_columns {
@@ -199,6 +211,34 @@ impl Draft {
         let old = self.old.column_position(name)?;
         let now = self.sources.iter().position(|source| *source == Some(old))?;
         Some(self.definition.columns[now].name.clone())
+    }
+
+    /// Whether values of a column that stays may become others.
+    fn converts(&self, at: usize) -> bool {
+        self.sources[at].is_some_and(|source| {
+            is_converted(
+                &self.old.columns[source].column_type,
+                &self.definition.columns[at].column_type,
+                true,
+            )
+        })
+    }
+
+    /// What a column was called.
+    fn old_name(&self, at: usize) -> &str {
+        let column =
+            self.sources[at].map_or(&self.definition.columns[at], |source| &self.old.columns[source]);
+        &column.name
+    }
+
+    /// Whether a column gets values that are computed, and had others.
+    pub(super) fn recomputes(&self, at: usize) -> bool {
+        let now = &self.definition.columns[at].generated;
+        self.sources[at].is_none_or(|source| now.is_some() && self.old.columns[source].generated != *now)
+    }
+
+    fn recomputes_keys(&self) -> bool {
+        self.definition.foreign_keys.iter().flat_map(|key| &key.columns).any(|at| self.recomputes(*at))
     }
 
     /// Error 1091.

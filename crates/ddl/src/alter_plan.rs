@@ -119,7 +119,7 @@ fn is_key_part(table: &TableDefinition, column: usize) -> bool {
 }
 
 /// Whether values of the column change their form. Another collation orders the keys of an index anew.
-fn is_converted(old: &ColumnType, new: &ColumnType, is_key: bool) -> bool {
+pub(super) fn is_converted(old: &ColumnType, new: &ColumnType, is_key: bool) -> bool {
     let same_kind = old.kind == new.kind || becomes_bytes(old.kind, new.kind);
     let same_text =
         old.collation == new.collation || old.kind.has_members() || !is_key && keeps_bytes(old, new);

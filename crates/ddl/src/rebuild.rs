@@ -6,7 +6,7 @@ use super::renumbering::Renumbering;
 use super::stored_expression::columns_of;
 use super::table_error;
 use crate::definer::Definer;
-use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, TableDefinition};
+use dictionary::{ColumnDefault, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableDefinition};
 use engine::{DuplicateKey, Engine, EngineError, KillFlag, Table};
 use errors::{SqlError, SqlResult, sql_error};
 use exec::{CopiedRows, StatementContext};
@@ -117,8 +117,11 @@ impl Alteration {
     /// Numbers of the foreign keys that all rows must have parents by.
     fn new_keys(&self) -> Vec<usize> {
         let is_old = |ordinal: u64| self.old.foreign_keys.iter().any(|key| key.ordinal == ordinal);
+        let is_asked = |key: &ForeignKeyDefinition| {
+            !is_old(key.ordinal) || key.columns.iter().any(|at| self.draft.recomputes(*at))
+        };
         let keys = self.draft.definition.foreign_keys.iter().enumerate();
-        let new = keys.filter(|(_, key)| self.draft.checks_parents && !is_old(key.ordinal));
+        let new = keys.filter(|(_, key)| self.draft.checks_parents && is_asked(key));
         new.map(|(number, _)| number).collect()
     }
 }

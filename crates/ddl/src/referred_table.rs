@@ -153,13 +153,15 @@ pub(super) fn judge_waiting(definer: &Definer<'_>, definition: &TableDefinition)
     Ok(())
 }
 
-/// Whether a table still fits the keys that refer to it, by the names of its columns. Errors: 3733, 3780.
+/// Whether a table still fits the keys that refer to it, by the names of its columns. Without foreign_key_checks collations may differ,
+/// so that one table after the other can be converted. Errors: 3733, 3780.
 pub(super) fn judge_types(
     child: &TableDefinition,
     key: &ForeignKeyDefinition,
     parent: &TableDefinition,
+    rules: KeyRules,
 ) -> SqlResult<()> {
-    match misfit_of_columns(child, key, parent) {
+    match misfit_of_columns(child, key, parent, rules.checks) {
         Some(misfit) => Err(misfit.error(key)),
         None => Ok(()),
     }
@@ -171,7 +173,7 @@ fn misfit(
     parent: &TableDefinition,
     rules: KeyRules,
 ) -> Option<Misfit> {
-    if let Some(misfit) = misfit_of_columns(child, key, parent) {
+    if let Some(misfit) = misfit_of_columns(child, key, parent, true) {
         return Some(misfit);
     }
     let columns = positions(parent, &key.parent_columns);
@@ -186,6 +188,7 @@ fn misfit_of_columns(
     child: &TableDefinition,
     key: &ForeignKeyDefinition,
     parent: &TableDefinition,
+    by_collation: bool,
 ) -> Option<Misfit> {
     for (column, name) in key.columns.iter().zip(&key.parent_columns) {
         let Some(position) = parent.column_position(name) else {
@@ -195,7 +198,7 @@ fn misfit_of_columns(
         if other.generated.as_ref().is_some_and(|generated| !generated.stored) {
             return Some(Misfit::Virtual(other.name.clone()));
         }
-        if class(&own.column_type) != class(&other.column_type) {
+        if class(&own.column_type, by_collation) != class(&other.column_type, by_collation) {
             return Some(Misfit::Types(own.name.clone(), other.name.clone()));
         }
     }
@@ -226,15 +229,15 @@ pub(super) fn referred_key<'t>(
 #[derive(PartialEq)]
 enum Class {
     Integer { kind: TypeKind, unsigned: bool },
-    Text(CollationId),
+    Text(Option<CollationId>),
     Bytes,
     Other(TypeKind),
 }
 
-fn class(column_type: &ColumnType) -> Class {
+fn class(column_type: &ColumnType, by_collation: bool) -> Class {
     match column_type.kind {
         kind if kind.is_integer() => Class::Integer { kind, unsigned: column_type.unsigned },
-        TypeKind::Char | TypeKind::VarChar => Class::Text(column_type.collation),
+        TypeKind::Char | TypeKind::VarChar => Class::Text(by_collation.then_some(column_type.collation)),
         TypeKind::Binary | TypeKind::VarBinary => Class::Bytes,
         kind => Class::Other(kind),
     }

@@ -14,7 +14,7 @@ use accounts::ClientHost;
 use accounts::table::AccountTable;
 use accounts::{AccountName, Grants, Privileges};
 use dictionary::TableName;
-use errors::{SqlError, SqlResult, sql_error};
+use errors::{SqlError, SqlResult, code, sql_error};
 use parser::ast::Statement;
 use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, PrivilegesNeeded, TableAccess};
 use std::num::NonZeroU64;
@@ -115,7 +115,17 @@ impl PrivilegeCheck for GrantCheck<'_> {
 
     fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
         match self.instance {
-            Some(instance) => DefinerCheck::of(instance.accounts(), user, host),
+            Some(instance) => {
+                let found = DefinerCheck::of(instance.accounts(), user, host);
+                // Who could not make views for others does not hear who they are for.
+                let knows = self.grants.global().contains(Privileges::SUPER);
+                found.map_err(|error| match knows || !error.is(&code::ER_NO_SUCH_USER) {
+                    true => error,
+                    false => {
+                        sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, self.host.display(), "YES")
+                    }
+                })
+            }
             None => Err(sql_error!(ER_NO_SUCH_USER, user, host)),
         }
     }

@@ -757,3 +757,44 @@ fn common_tables_that_lead_into_each_other_end_in_an_error() {
         assert!(is_refused || answer == ["1"], "{count} {levels}: {answer:?}");
     }
 }
+
+#[test]
+fn what_a_view_reads_is_shown_to_those_who_may_read_it() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    for sql in [
+        "create database hidden",
+        "create table hidden.secret (id int primary key)",
+        "create database shown",
+        "create view shown.v as select * from hidden.secret",
+        "create user gone",
+        "create definer = gone view shown.w as select 1 as one",
+        "drop user gone",
+        "create user u",
+        "grant all on shown.* to u",
+    ] {
+        let answer = run(&mut root, sql).join(" ");
+        assert!(!answer.starts_with("ERROR"), "{sql}: {answer}");
+    }
+    let mut user = connect(&instance, "u").unwrap();
+    for (sql, number) in [
+        ("explain analyze select * from shown.v", 1345),
+        ("explain analyze format=json select * from shown.v", 1345),
+        // Whose rights count in a view is told to those alone who may give views to others.
+        ("select * from shown.w", 1045),
+    ] {
+        let answer = run(&mut user, sql).join(" ");
+        assert!(answer.starts_with(&format!("ERROR {number} ")), "{sql}: {answer}");
+    }
+    assert!(run(&mut root, "select * from shown.w").join(" ").starts_with("ERROR 1449 "));
+    let mut last = run(&mut root, "create view shown.v0 as select id from hidden.secret");
+    for at in 1..20 {
+        let from = format!("shown.v{} a, shown.v{} b", at - 1, at - 1);
+        last = run(&mut root, &format!("create view shown.v{at} as select a.id from {from}"));
+        if last.join(" ").starts_with("ERROR") {
+            break;
+        }
+    }
+    assert!(last.join(" ").starts_with("ERROR 1116 "), "{last:?}");
+}

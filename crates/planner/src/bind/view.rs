@@ -13,6 +13,9 @@ use plan::{Extent, PrivilegeRequest, TableAccess, View, ViewPrivileges, error_of
 use std::sync::Arc;
 use stdx::ids::TableId;
 
+/// Uses of tables in a statement beyond which no view is bound.
+const TABLES_BY_VIEWS_MAX: usize = 1 << 12;
+
 /// A view, called so in the schema.
 pub(super) fn bind_view(
     binder: &mut Binder<'_>,
@@ -24,6 +27,10 @@ pub(super) fn bind_view(
     let name = &definition.shape.name;
     if binder.privileges.open_views.contains(name) {
         return Err(sql_error!(ER_VIEW_RECURSIVE, name.schema, name.table));
+    }
+    // A few views of views may stand for millions of tables.
+    if binder.tables.len() > TABLES_BY_VIEWS_MAX {
+        return Err(sql_error!(ER_TOO_MANY_TABLES, TABLES_BY_VIEWS_MAX));
     }
     let is_outermost = binder.privileges.view.is_none();
     if is_outermost {

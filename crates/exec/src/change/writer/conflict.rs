@@ -14,6 +14,7 @@ use dictionary::IndexKind;
 use engine::{DuplicateKey, ReadMode, WaitPolicy};
 use errors::SqlResult;
 use expression::EvaluationContext;
+use plan::Steps;
 use values::Value;
 use values::row::ColumnSet;
 
@@ -100,7 +101,9 @@ impl Writer<'_> {
             }
             let transaction = run.statement.transaction;
             let is_same = |key| transaction.is_same_row(table, key, bytes, &ColumnSet::none());
-            if is_last && is_same(&duplicate.existing_key).map_err(|error| engine_error(error, table))? {
+            // Of a table that others refer to MySQL deletes the row all the same, and counts it.
+            let may_stay = is_last && !self.plan.target.steps.has(Steps::CHILDREN);
+            if may_stay && is_same(&duplicate.existing_key).map_err(|error| engine_error(error, table))? {
                 return Ok(Way::SameRow);
             }
         }
