@@ -48,7 +48,9 @@ pub(super) fn locks_to_rename(
 /// Errors 1059 for names of constraints that follow the table's, and 1215 and its like for keys that wait for the new name and do not fit.
 pub(super) fn judge_renamed(definer: &Definer<'_>, renames: &[(TableName, TableName)]) -> SqlResult<()> {
     let dictionary = definer.instance.engine().dictionary();
+    let vacated: HashSet<&TableName> = renames.iter().map(|(from, _)| from).collect();
     for (from, to) in renames {
+        definer.check_killed()?;
         let Some(table) = dictionary.table(&from.schema, &from.table) else { continue };
         let renamed: TableDefinition = table.definition().renamed(to.clone());
         let checks = renamed.checks.iter().map(|check| &check.name);
@@ -58,7 +60,7 @@ pub(super) fn judge_renamed(definer: &Definer<'_>, renames: &[(TableName, TableN
             return Err(sql_error!(ER_TOO_LONG_IDENT, name));
         }
         // Those of a table that had the name follow it to another.
-        if renames.iter().all(|(other, _)| other != to) {
+        if !vacated.contains(to) {
             judge_waiting(definer, &renamed)?;
         }
     }
