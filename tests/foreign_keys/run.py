@@ -1,4 +1,4 @@
-"""Foreign keys over random schemas: `run.py HOST:PORT [--statements N] [--seed S] [--reference HOST:PORT] [--keep]`.
+"""Foreign keys over random schemas: `run.py HOST:PORT [--statements N] [--seed S] [--reference HOST:PORT]`.
 
 Each schema has a few tables whose keys refer to one another in every way: to themselves, in circles and diamonds, over two columns, over
 keys that may be NULL, with all actions. Random statements change rows; after each of them no row may refer to a parent that is not there,

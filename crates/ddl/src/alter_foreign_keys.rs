@@ -5,7 +5,7 @@ use super::alter::Draft;
 use super::alter_plan::is_converted;
 use super::foreign_key::{
     DeclaredKey, add_foreign_keys, check_actions, declared_key, drop_superseded_indexes, greatest_number,
-    keys_of_column, keys_of_elements, serving_index,
+    keys_of_column, keys_of_elements,
 };
 use super::referred_table::{
     KeyRules, ReferringKey, judge_parents, judge_types, locks_on_parents, referred_key, referring_keys,
@@ -95,12 +95,12 @@ pub(super) fn settle_foreign_keys(
 
 /// Error 1553 for a key that is left without an index.
 fn need_serving_index(draft: &Draft, key: &ForeignKeyDefinition) -> SqlResult<()> {
-    if serving_index(&draft.definition, &key.columns).is_some() {
+    if draft.definition.index_of_referring(&key.columns).is_some() {
         return Ok(());
     }
     let before = draft.old.foreign_keys.iter().find(|old| old.ordinal == key.ordinal);
-    let index = before.and_then(|old| serving_index(&draft.old, &old.columns));
-    Err(sql_error!(ER_DROP_INDEX_FK, index.map_or(&key.name, |index| &index.name)))
+    let index = before.and_then(|old| draft.old.index_of_referring(&old.columns));
+    Err(sql_error!(ER_DROP_INDEX_FK, index.map_or(&key.name, |index| &draft.old.indexes[index].name)))
 }
 
 /// Error 3780 for a column of a key that is there and gets another type than the one that it refers to, 1832 for one whose values may change.

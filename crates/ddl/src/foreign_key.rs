@@ -262,12 +262,12 @@ fn add_serving_indexes(
 ) -> SqlResult<()> {
     let first = definition.foreign_keys.len() - declared.len();
     let before = definition.indexes.len();
-    for (number, key) in definition.foreign_keys[first..].iter().enumerate() {
+    // They stand in a line with the others until it is clear which of them are made.
+    for key in &definition.foreign_keys[first..] {
         let part = |column: &usize| IndexPart { column: *column, prefix_length: None, descending: false };
         definition.indexes.push(IndexDefinition {
             id: IndexId(0),
-            // Known again by its number until it is clear which are made.
-            name: number.to_string(),
+            name: String::new(),
             kind: IndexKind::Plain,
             parts: key.columns.iter().map(part).collect(),
             comment: String::new(),
@@ -329,19 +329,4 @@ fn kept_indexes(indexes: &[IndexDefinition]) -> Vec<bool> {
 /// Whether the parts of an index are the first ones of another.
 fn begins_with(longer: &IndexDefinition, index: &IndexDefinition) -> bool {
     longer.parts.starts_with(&index.parts)
-}
-
-/// The index of a table by which rows that refer by those columns are found: any that begins with them.
-pub(super) fn serving_index<'t>(
-    definition: &'t TableDefinition,
-    columns: &[usize],
-) -> Option<&'t IndexDefinition> {
-    definition.indexes.iter().find(|index| serves(index, columns))
-}
-
-/// Whether an index begins with those columns, whole and in that order.
-pub(super) fn serves(index: &IndexDefinition, columns: &[usize]) -> bool {
-    let is_whole =
-        |(part, column): (&IndexPart, &usize)| part.column == *column && part.prefix_length.is_none();
-    index.parts.len() >= columns.len() && index.parts.iter().zip(columns).all(is_whole)
 }

@@ -31,6 +31,7 @@ mod tables_that_refer;
 pub use algorithm::Asked;
 pub use alter::Alteration;
 pub use definer::{Defaults, Definer, declared_defaults};
+pub use limits::NAME_CHARACTERS_MAX;
 pub use table::{Creation, Selected, locks_to_change};
 
 use dictionary::TableName;

@@ -1,11 +1,10 @@
 //! What a foreign key asks of the table that it refers to, asked from both sides: of a child that gets a key, and of a table that
 //! waiting children name. Main functions: [`judge_parents`], [`judge_waiting`].
 
-use super::foreign_key::serves;
 use crate::definer::Definer;
 use catalog::{LockKey, LockMode};
 use charset::CollationId;
-use dictionary::{ForeignKeyDefinition, IndexDefinition, IndexKind, TableDefinition, TableName};
+use dictionary::{ForeignKeyDefinition, IndexDefinition, TableDefinition, TableName};
 use engine::{Dictionary, Table};
 use errors::{SqlError, SqlResult, sql_error};
 use std::sync::Arc;
@@ -176,7 +175,7 @@ fn misfit(
     if let Some(misfit) = misfit_of_columns(child, key, parent, true) {
         return Some(misfit);
     }
-    let columns = positions(parent, &key.parent_columns);
+    let columns = parent.column_positions(&key.parent_columns);
     let refers_to_itself = parent.name == child.name && columns.as_ref() == Some(&key.columns);
     if !refers_to_itself && referred_key(parent, &key.parent_columns, rules.strict).is_some() {
         return None;
@@ -205,10 +204,6 @@ fn misfit_of_columns(
     None
 }
 
-fn positions(table: &TableDefinition, names: &[String]) -> Option<Vec<usize>> {
-    names.iter().map(|name| table.column_position(name)).collect()
-}
-
 /// The index that a key over columns of those names refers to: `strict`, a unique one of these columns alone; else any that begins with
 /// them, if there is no such one.
 pub(super) fn referred_key<'t>(
@@ -216,13 +211,9 @@ pub(super) fn referred_key<'t>(
     names: &[String],
     strict: bool,
 ) -> Option<&'t IndexDefinition> {
-    let columns = positions(parent, names)?;
-    let is_whole = |index: &&IndexDefinition| {
-        index.kind != IndexKind::Plain && index.parts.len() == columns.len() && serves(index, &columns)
-    };
-    let begins = |index: &&IndexDefinition| !strict && serves(index, &columns);
-    let whole = parent.indexes.iter().find(is_whole);
-    whole.or_else(|| parent.indexes.iter().find(begins))
+    let columns = parent.column_positions(names)?;
+    let index = if strict { parent.unique_index_of(&columns) } else { parent.index_of_referred(&columns) };
+    Some(&parent.indexes[index?])
 }
 
 /// What of a type must be the same on both sides. Lengths, digits and members may differ.

@@ -1,6 +1,6 @@
 //! Foreign keys as a table's definition keeps them. Main type: [`ForeignKeyDefinition`].
 
-use crate::table::{TableDefinition, TableName};
+use crate::table::{IndexDefinition, IndexKind, TableDefinition, TableName};
 
 /// What stands between the table's name and a number in the name of a foreign key that was given none.
 pub const GENERATED_FOREIGN_KEY: &str = "_ibfk_";
@@ -119,5 +119,45 @@ impl ForeignKeyDefinition {
     /// The names of its columns in the table that has it.
     pub fn column_names<'t>(&'t self, table: &'t TableDefinition) -> impl Iterator<Item = &'t str> {
         self.columns.iter().map(|column| table.columns[*column].name.as_str())
+    }
+}
+
+impl IndexDefinition {
+    /// Whether it begins with those columns, whole and in that order.
+    pub fn begins_with_columns(&self, columns: &[usize]) -> bool {
+        self.parts.len() >= columns.len()
+            && self
+                .parts
+                .iter()
+                .zip(columns)
+                .all(|(part, column)| part.column == *column && part.prefix_length.is_none())
+    }
+}
+
+/// The indexes by which the rows of both sides find each other; all by position.
+impl TableDefinition {
+    /// Positions of the columns of those names; None if one is not there.
+    pub fn column_positions(&self, names: &[String]) -> Option<Vec<usize>> {
+        names.iter().map(|name| self.column_position(name)).collect()
+    }
+
+    /// The index by which rows that refer by those columns are found: any that begins with them.
+    pub fn index_of_referring(&self, columns: &[usize]) -> Option<usize> {
+        self.indexes.iter().position(|index| index.begins_with_columns(columns))
+    }
+
+    /// The unique index of those columns alone, in that order.
+    pub fn unique_index_of(&self, columns: &[usize]) -> Option<usize> {
+        let is_whole = |index: &IndexDefinition| {
+            index.kind != IndexKind::Plain
+                && index.parts.len() == columns.len()
+                && index.begins_with_columns(columns)
+        };
+        self.indexes.iter().position(is_whole)
+    }
+
+    /// The index by which the rows are found that those columns say: the unique one, else any that begins with them.
+    pub fn index_of_referred(&self, columns: &[usize]) -> Option<usize> {
+        self.unique_index_of(columns).or_else(|| self.index_of_referring(columns))
     }
 }

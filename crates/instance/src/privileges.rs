@@ -14,7 +14,7 @@ use accounts::ClientHost;
 use accounts::table::AccountTable;
 use accounts::{AccountName, Grants, Privileges};
 use dictionary::TableName;
-use errors::{SqlError, SqlResult, code, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;
 use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, PrivilegesNeeded, TableAccess};
 use std::num::NonZeroU64;
@@ -61,26 +61,21 @@ struct DefinerCheck {
     grants: Arc<Grants>,
     account: AccountName,
     host: ClientHost,
-    accounts: Arc<AccountTable>,
 }
 
 impl DefinerCheck {
     /// Error 1449.
-    fn of(accounts: Arc<AccountTable>, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
+    fn of(accounts: &AccountTable, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
         let account = AccountName::new(user, host);
         let Some(found) = accounts.get(&account) else {
             return Err(sql_error!(ER_NO_SUCH_USER, user, host));
         };
         let grants = accounts.shared_grants(&account, &found.default_roles);
-        Ok(Arc::new(DefinerCheck { grants, account, host: ClientHost::local(), accounts }))
+        Ok(Arc::new(DefinerCheck { grants, account, host: ClientHost::local() }))
     }
 }
 
 impl PrivilegeCheck for DefinerCheck {
-    fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
-        DefinerCheck::of(Arc::clone(&self.accounts), user, host)
-    }
-
     fn check(&self, request: &PrivilegeRequest) -> SqlResult<()> {
         self.grant_check().check(request)
     }
@@ -114,20 +109,16 @@ impl PrivilegeCheck for GrantCheck<'_> {
     }
 
     fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
-        match self.instance {
-            Some(instance) => {
-                let found = DefinerCheck::of(instance.accounts(), user, host);
-                // Who could not make views for others does not hear who they are for.
-                let knows = self.grants.global().contains(Privileges::SUPER);
-                found.map_err(|error| match knows || !error.is(&code::ER_NO_SUCH_USER) {
-                    true => error,
-                    false => {
-                        sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, self.host.display(), "YES")
-                    }
-                })
+        let Some(instance) = self.instance else { return Err(sql_error!(ER_NO_SUCH_USER, user, host)) };
+        // As in MySQL, who has no SUPER does not hear for whom the view was made.
+        let knows = self.grants.global().contains(Privileges::SUPER);
+        DefinerCheck::of(&instance.accounts(), user, host).map_err(|error| {
+            if knows {
+                return error;
             }
-            None => Err(sql_error!(ER_NO_SUCH_USER, user, host)),
-        }
+            let password = if self.grants.has_password() { "YES" } else { "NO" };
+            sql_error!(ER_ACCESS_DENIED_ERROR, self.account.user, self.account.host, password)
+        })
     }
 
     fn grants_id(&self) -> Option<GrantsId> {

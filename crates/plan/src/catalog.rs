@@ -3,7 +3,7 @@
 
 use charset::CollationId;
 use dictionary::{TableDefinition, ViewDefinition};
-use errors::SqlResult;
+use errors::{SqlResult, sql_error};
 use expression::Routine;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -161,8 +161,11 @@ pub trait PrivilegeCheck {
         None
     }
 
-    /// What the definer of a view may do. Error 1449 if there is no such account.
-    fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>>;
+    /// What the definer of a view may do, of one within another too: who runs the statement is told, by error 1449, if there is no such
+    /// account. It is asked of the grants of who runs the statement.
+    fn of_definer(&self, user: &str, host: &str) -> SqlResult<Arc<dyn PrivilegeCheck>> {
+        Err(sql_error!(ER_NO_SUCH_USER, user, host))
+    }
 
     /// Whether the user may see the text of that view.
     fn sees_view(&self, _schema: &str, _view: &str) -> bool {

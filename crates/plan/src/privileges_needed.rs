@@ -122,10 +122,6 @@ mod tests {
             self.id.and_then(NonZeroU64::new).map(GrantsId)
         }
 
-        fn of_definer(&self, _user: &str, _host: &str) -> SqlResult<std::sync::Arc<dyn PrivilegeCheck>> {
-            Ok(std::sync::Arc::new(crate::catalog::AllPrivileges))
-        }
-
         fn check(&self, _request: &PrivilegeRequest) -> SqlResult<()> {
             self.asked.set(self.asked.get() + 1);
             if self.allows {
@@ -187,10 +183,6 @@ mod tests {
     }
 
     impl PrivilegeCheck for Definer {
-        fn of_definer(&self, user: &str, host: &str) -> SqlResult<std::sync::Arc<dyn PrivilegeCheck>> {
-            Err(sql_error!(ER_NO_SUCH_USER, user, host))
-        }
-
         fn check(&self, _request: &PrivilegeRequest) -> SqlResult<()> {
             match self.allowed {
                 true => Ok(()),

@@ -5,21 +5,34 @@ use crate::change::Target;
 use dictionary::{ForeignKeyDefinition, TableDefinition};
 use engine::Table;
 use std::sync::Arc;
+use values::row::ColumnSet;
 
 /// The foreign keys of a target's rows, as far as a statement's changes concern them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct References {
     /// What they refer to, in the order of the keys' names.
     pub parents: Vec<ParentKey>,
     /// What refers to them, in the order in which the keys were made.
     pub children: Vec<ChildKey>,
+    /// The columns of a row that are looked at for both: those that the keys name, and of parents' sake the row's place.
+    pub columns: ColumnSet,
+}
+
+impl Default for References {
+    fn default() -> References {
+        References { parents: Vec::new(), children: Vec::new(), columns: ColumnSet::none() }
+    }
 }
 
 impl References {
-    /// Whether a column of a row is looked at.
-    pub fn read(&self, definition: &TableDefinition, column: usize) -> bool {
-        self.parents.iter().any(|parent| definition.foreign_keys[parent.key].columns.contains(&column))
-            || self.children.iter().any(|child| child.columns.contains(&column))
+    /// Those of rows of that table.
+    pub fn new(definition: &TableDefinition, parents: Vec<ParentKey>, children: Vec<ChildKey>) -> References {
+        let refer = parents.iter().flat_map(|parent| &definition.foreign_keys[parent.key].columns);
+        let referred = children.iter().flat_map(|child| &child.columns);
+        let place = definition.primary_key().filter(|_| !parents.is_empty()).into_iter();
+        let place = place.flat_map(|index| index.parts.iter().map(|part| part.column));
+        let columns = ColumnSet::of(refer.chain(referred).copied().chain(place));
+        References { parents, children, columns }
     }
 
     /// Whether rows of the same table may change with a row.

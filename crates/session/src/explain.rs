@@ -1,6 +1,6 @@
 //! EXPLAIN and EXPLAIN ANALYZE: what they may, in which form, and where the text goes.
 
-use crate::planning::{ParameterTyping, plan_to_explain, prepare};
+use crate::planning::{plan_to_explain, prepare_to_analyze};
 use crate::session::Session;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
@@ -36,19 +36,12 @@ pub(crate) fn run(
         locks.only_read();
     }
     session.refuse_read_only_change(statement, &locks)?;
-    let reads_views = locks.uses.iter().any(|used| used.by_program);
     let parameters = Arc::clone(&session.parameters);
     let explained = session.run_in_transaction(&locks, false, |session, reads_lock| {
         let mut only_planned = true;
         let outcome = session.with_context(&locks, reads_lock, &parameters, |context| {
             if runs {
-                if reads_views {
-                    // Who may not see what a view reads hears 1345.
-                    let told = context.diagnostics.mark();
-                    plan_to_explain(statement, context)?;
-                    context.diagnostics.forget_since(told);
-                }
-                let prepared = prepare(statement, ParameterTyping::FromValues, context, true)?;
+                let prepared = prepare_to_analyze(statement, context)?;
                 only_planned = false;
                 return sent(explain, explain::analyzed(&prepared, format, context)?, context, channel);
             }

@@ -4,8 +4,7 @@
 //! They are looked for before anything is locked, and once more when all is: who makes a key has the names of both tables
 //! exclusively, so that from then on there are no others.
 
-use catalog::LockKey;
-use catalog::{LockMode, TableLock};
+use catalog::{LockKey, LockMode, TableLock};
 use dictionary::TableName;
 use instance::Instance;
 use parser::ast::{LoadDuplicates, Statement};

@@ -28,6 +28,8 @@ enum Purpose {
     Run,
     /// EXPLAIN.
     Explain,
+    /// EXPLAIN ANALYZE: it runs at once, and is shown.
+    Analyze,
 }
 
 fn plan_with(
@@ -81,6 +83,7 @@ fn with_input<T>(
         select_limit,
         runs,
         explains: purpose == Purpose::Explain,
+        shows_plan: matches!(purpose, Purpose::Explain | Purpose::Analyze),
         hints,
         warns_of_hints: !is_execution,
         transaction,
@@ -113,4 +116,13 @@ pub(crate) fn describe_for_table(
 /// The plan of a statement as EXPLAIN shows it. It is not run.
 pub(crate) fn plan_to_explain(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Plan> {
     plan_with(statement, context, ParameterTyping::FromValues, Purpose::Explain)
+}
+
+/// The plan of a query that EXPLAIN ANALYZE runs and shows.
+pub(crate) fn prepare_to_analyze(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+) -> SqlResult<Prepared> {
+    let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::Analyze)?;
+    Ok(Prepared::new(plan, context))
 }

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::view_query::{check_query, is_mergeable, tables_of};
 use accounts::{AccountName, Privileges};
 use catalog::{LockKey, LockMode};
-use ddl::locks_to_change;
+use ddl::{NAME_CHARACTERS_MAX, locks_to_change};
 use dictionary::{TableDefinition, TableName, TableOptions, ViewAlgorithm, ViewCheck, ViewDefinition};
 use engine::EngineError;
 use errors::{SqlError, SqlResult, sql_error};
@@ -53,7 +53,7 @@ pub(crate) fn create_view(
     let wanted =
         if changes { Privileges::CREATE_VIEW.with(Privileges::DROP) } else { Privileges::CREATE_VIEW };
     session.user.require_table(&session.instance, wanted, &name)?;
-    let definer = definer_of(session, create)?;
+    let definer = stated_definer(session, create)?;
     check_query(&create.query)?;
     let statement = Statement::Query(create.query.clone());
     session.user.require_statement(&session.instance, &statement, session.schema.as_deref())?;
@@ -73,6 +73,7 @@ pub(crate) fn create_view(
         if reads_itself {
             return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table));
         }
+        let definer = definer.map_or_else(|| kept_definer(session, create), Ok)?;
         let view = defined(session, create, &name, definer)?;
         let replaced = session.instance.engine().dictionary().views.get(&name.schema, &name.table).is_some();
         let removed = if replaced { vec![name.clone()] } else { Vec::new() };
@@ -91,27 +92,38 @@ fn view_error(error: EngineError, name: &TableName) -> SqlError {
     }
 }
 
-/// The account whose rights count. Error 1227 for another's.
-fn definer_of(session: &mut Session, create: &CreateView) -> SqlResult<AccountName> {
-    let own = session.user.account.clone();
-    let altered = altered_view(session, create);
-    let definer = match (&create.definer, altered) {
-        (None, Some(view)) => AccountName::new(&view.definer_user, &view.definer_host),
-        _ => own.clone(),
-    };
+/// The account whose rights count; None: that of the view which ALTER VIEW changes. Error 1227 for another's.
+fn stated_definer(session: &mut Session, create: &CreateView) -> SqlResult<Option<AccountName>> {
     let definer = match &create.definer {
-        None => definer,
-        Some(UserName::CurrentUser) => own.clone(),
+        None if create.alter => return Ok(None),
+        None | Some(UserName::CurrentUser) => session.user.account.clone(),
         Some(UserName::Account { name, host }) => AccountName::new(name, host.as_deref().unwrap_or("%")),
     };
-    if definer != own {
-        session.user.require_dynamic(&session.instance, "SET_ANY_DEFINER")?;
-        if session.instance.accounts().get(&definer).is_none() {
-            session.user.require_dynamic(&session.instance, "ALLOW_NONEXISTENT_DEFINER")?;
-            session.diagnostics.note(sql_error!(ER_NO_SUCH_USER, definer.user, definer.host));
-        }
-    }
+    check_definer(session, &definer)?;
+    Ok(Some(definer))
+}
+
+/// The definer of the view that ALTER VIEW changes, which is locked. Error 1227 for another's.
+fn kept_definer(session: &mut Session, create: &CreateView) -> SqlResult<AccountName> {
+    let definer = match altered_view(session, create) {
+        Some(view) => AccountName::new(&view.definer_user, &view.definer_host),
+        None => session.user.account.clone(),
+    };
+    check_definer(session, &definer)?;
     Ok(definer)
+}
+
+/// Error 1227 for the rights of another account; a note if there is no such one.
+fn check_definer(session: &mut Session, definer: &AccountName) -> SqlResult<()> {
+    if *definer == session.user.account {
+        return Ok(());
+    }
+    session.user.require_dynamic(&session.instance, "SET_ANY_DEFINER")?;
+    if session.instance.accounts().get(definer).is_none() {
+        session.user.require_dynamic(&session.instance, "ALLOW_NONEXISTENT_DEFINER")?;
+        session.diagnostics.note(sql_error!(ER_NO_SUCH_USER, definer.user, definer.host));
+    }
+    Ok(())
 }
 
 /// The view that ALTER VIEW changes: what the statement does not say stays as it is.
@@ -210,7 +222,7 @@ fn defined(
 /// Error 1060, and what no column may be called.
 fn check_names(names: &[String]) -> SqlResult<()> {
     for (at, name) in names.iter().enumerate() {
-        if name.ends_with(' ') || name.is_empty() || name.chars().count() > 64 {
+        if name.ends_with(' ') || name.is_empty() || name.chars().count() > NAME_CHARACTERS_MAX {
             return Err(sql_error!(ER_WRONG_COLUMN_NAME, name));
         }
         if names[..at].iter().any(|other| other.to_lowercase() == name.to_lowercase()) {

@@ -85,6 +85,11 @@ impl Index {
         self.room.fit(key, 0);
     }
 
+    /// Whether keys that begin with those bytes stand in the index with all of them.
+    pub fn holds_whole(&self, beginning: &[u8]) -> bool {
+        beginning.len() <= self.room.whole_bytes_max
+    }
+
     /// Makes room for a range of such keys, from the first to before the second: a range that may hold other rows too.
     pub fn fit_range(&self, from: &mut Vec<u8>, to: &mut Option<Vec<u8>>) {
         let bytes_max = self.room.whole_bytes_max;

@@ -1,18 +1,18 @@
-//! Rows that refer to one that goes or whose key changes: step 9 of the way of a row. They go or change first, in the order in which the keys
+//! Rows that refer to one that goes or whose key changes: step 8 of the way of a row. They go or change first, in the order in which the keys
 //! were made, with the rows that refer to them. Main function: [`settle_children`].
 
 use super::checks::meets_checks;
 use super::generated::generate;
-use super::parents::{begins_with, find, first_orphan, fitted};
+use super::parents::{beginning, begins_with, find, first_orphan};
 use super::referring::{clause, fitting, key_prefix};
-use super::row::row_error;
+use super::row::{duplicate_key, row_error};
 use super::row_buffer::stored_values;
 use crate::batch::RowBatch as KeyBatch;
 use crate::run::{Run, engine_error};
 use crate::spill::{RowCursor, RowStore};
-use crate::storing::{Storing, key_text};
-use dictionary::ReferenceAction;
-use engine::{EngineError, ReadMode, RowBatch, ScanOptions, UpdateOutcome, WaitPolicy};
+use crate::storing::Storing;
+use dictionary::{ForeignKeyDefinition, ReferenceAction};
+use engine::{DuplicateKey, EngineError, ReadMode, RowBatch, WaitPolicy};
 use errors::{SqlError, SqlResult, code, sql_error};
 use expression::EvaluationContext;
 use plan::{ChildKey, Steps, Target};
@@ -102,61 +102,58 @@ fn settle(
             continue;
         }
         let key = child.definition(&plan.cascades);
+        let referring = Referring { parent: target, child, target: child.child(&plan.cascades), key, values };
         let is_update = matches!(event, Event::Updated(_));
         let action = if is_update { key.on_update } else { key.on_delete };
-        let referring = Referring { parent: target, child, values: &values };
-        if !action.changes_rows() || is_update && child.is_own {
-            if referring.is_there(chain, run)? {
-                return Err(referred_error(child, run));
-            }
-            continue;
+        if action.changes_rows() && !(is_update && child.is_own) {
+            referring.change_all(action, event, chain, run)?;
+        } else if referring.is_there(chain, run)? {
+            return Err(referring.error(run));
         }
-        referring.change_all(action, event, chain, run)?;
     }
     Ok(())
-}
-
-/// Error 1451; who has no privilege on the table that refers does not hear of it.
-fn referred_error(child: &ChildKey, run: &Run<'_, '_>) -> SqlError {
-    let definition = child.child(&run.plan.cascades).table.definition();
-    match run.statement.privileges.sees_table(&definition.name.schema, &definition.name.table) {
-        true => sql_error!(ER_ROW_IS_REFERENCED_2, clause(definition, child.key)),
-        false => code::ER_ROW_IS_REFERENCED_2.message(code::ER_ROW_IS_REFERENCED.format),
-    }
 }
 
 /// The rows that refer to one by a key.
 struct Referring<'a> {
     parent: &'a Target,
     child: &'a ChildKey,
+    /// Their table.
+    target: &'a Target,
+    key: &'a ForeignKeyDefinition,
     /// The values that they refer to.
-    values: &'a [&'a Value],
+    values: Vec<&'a Value>,
 }
 
 impl Referring<'_> {
+    /// Error 1451; who has no privilege on the table that refers does not hear of it.
+    fn error(&self, run: &Run<'_, '_>) -> SqlError {
+        let definition = self.target.table.definition();
+        match run.statement.privileges.sees_table(&definition.name.schema, &definition.name.table) {
+            true => sql_error!(ER_ROW_IS_REFERENCED_2, clause(definition, self.child.key)),
+            false => code::ER_ROW_IS_REFERENCED_2.message(code::ER_ROW_IS_REFERENCED.format),
+        }
+    }
+
     /// The beginning of their keys in the child's index; None if no row can refer to the values.
-    fn prefix(&self, run: &Run<'_, '_>) -> Option<Vec<u8>> {
-        let child = self.child.child(&run.plan.cascades);
-        let key = self.child.definition(&run.plan.cascades);
+    fn prefix(&self) -> Option<Vec<u8>> {
         let from = |at: usize| &self.parent.table.definition().columns[self.child.columns[at]].column_type;
-        key_prefix(&child.table, self.child.index, &key.columns, self.values, from)
+        key_prefix(&self.target.table, self.child.index, &self.key.columns, &self.values, from)
     }
 
     /// Whether there is one. Of rows that go because of others MySQL does not count what refers to itself.
     fn is_there(&self, chain: &Chain<'_>, run: &Run<'_, '_>) -> SqlResult<bool> {
         let mode = ReadMode::Shared(WaitPolicy::Wait);
-        let target = self.child.child(&run.plan.cascades);
         if self.child.is_own && chain.depth > 1 {
             let mut found = false;
             self.each_key(mode, run, &mut |key| {
-                found |= chain.find(target.table.id(), key) != Some(true);
+                found |= chain.find(self.target.table.id(), key) != Some(true);
                 Ok(!found)
             })?;
             return Ok(found);
         }
-        let Some(prefix) = self.prefix(run) else { return Ok(false) };
-        let columns = &self.child.definition(&run.plan.cascades).columns;
-        find(&target.table, self.child.index, &prefix, mode, columns, run)
+        let Some(prefix) = self.prefix() else { return Ok(false) };
+        find(&self.target.table, self.child.index, &prefix, mode, &self.key.columns, run)
     }
 
     /// Deletes or changes them all. They are found first: what happens to one may be that another goes too.
@@ -201,21 +198,18 @@ impl Referring<'_> {
         run: &Run<'_, '_>,
         visit: &mut dyn FnMut(&[u8]) -> SqlResult<bool>,
     ) -> SqlResult<()> {
-        let Some(prefix) = self.prefix(run) else { return Ok(()) };
-        let table = &self.child.child(&run.plan.cascades).table;
-        let columns = &self.child.definition(&run.plan.cascades).columns;
-        let (range, is_cut) = fitted(table, self.child.index, &prefix);
-        let columns_read = ColumnSet::of(columns.iter().copied());
-        let index = self.child.index;
-        let options = ScanOptions { index, range, mode, columns: columns_read, ..ScanOptions::default() };
+        let Some(prefix) = self.prefix() else { return Ok(()) };
+        let (table, index, columns) = (&self.target.table, self.child.index, &self.key.columns);
+        let is_whole = table.indexes()[index].holds_whole(&prefix);
         let transaction = run.statement.transaction;
         let failed = |error| engine_error(error, table);
-        let mut scan = transaction.scan(table, options).map_err(failed)?;
+        let mut scan =
+            transaction.scan(table, beginning(table, index, &prefix, mode, columns)).map_err(failed)?;
         let mut batch = RowBatch::new();
         while scan.next_batch(transaction, &mut batch, ROWS_AT_ONCE).map_err(failed)? {
             run.check_killed()?;
             for at in 0..batch.len() {
-                let refers = !is_cut || begins_with(table, index, batch.row(at), &prefix, columns.len());
+                let refers = is_whole || begins_with(table, index, batch.row(at), &prefix, columns.len());
                 if refers && !visit(batch.key(at))? {
                     return Ok(());
                 }
@@ -233,54 +227,48 @@ impl Referring<'_> {
         chain: &Chain<'_>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        let target = self.child.child(&run.plan.cascades);
+        let target = self.target;
         let table = target.table.id();
         let goes = action == ReferenceAction::Cascade && !matches!(event, Event::Updated(_));
         match chain.find(table, key) {
             // Whatever else it should become.
             Some(true) => return Ok(()),
-            Some(false) => return Err(referred_error(self.child, run)),
+            Some(false) => return Err(self.error(run)),
             None => {}
         }
         let chain = &chain.with(table, key, goes);
-        let Some(before) = locked_row(target, key, run)? else { return Ok(()) };
-        let columns = &self.child.definition(&run.plan.cascades).columns;
-        let Some(row) = self.changed(&before, action, event, run)? else {
-            return delete(target, (key, &before), chain, run);
-        };
-        if columns.iter().all(|column| row[*column] == before[*column]) {
+        if goes {
+            let row = locked_row(target, key, &target.references.columns, run)?;
+            return row.map_or(Ok(()), |row| delete(target, (key, &row), chain, run));
+        }
+        let Some(before) = locked_row(target, key, &all_but_kept(target), run)? else { return Ok(()) };
+        let row = self.changed(&before, event, run)?;
+        if self.key.columns.iter().all(|column| row[*column] == before[*column]) {
             return Ok(());
         }
         self.update((key, &before), row, chain, run)
     }
 
-    /// What a row that refers becomes; None if it goes. Error 1451 for a value that its column cannot hold.
-    fn changed(
-        &self,
-        before: &[Value],
-        action: ReferenceAction,
-        event: Event<'_>,
-        run: &Run<'_, '_>,
-    ) -> SqlResult<Option<Vec<Value>>> {
-        let definition = self.child.child(&run.plan.cascades).table.definition();
-        let columns = &self.child.definition(&run.plan.cascades).columns;
+    /// What a row that refers becomes: it follows a changed key, or refers to nothing. Error 1451 for a value that its column cannot hold.
+    fn changed(&self, before: &[Value], event: Event<'_>, run: &Run<'_, '_>) -> SqlResult<Vec<Value>> {
         let mut row = before.to_vec();
-        match (action, event) {
-            (ReferenceAction::SetNull, _) => columns.iter().for_each(|column| row[*column] = Value::Null),
-            (_, Event::Updated(new)) => {
-                let parent = self.parent.table.definition();
-                for (column, source) in columns.iter().zip(&self.child.columns) {
-                    let (from, to) = (&parent.columns[*source], &definition.columns[*column]);
-                    let fitted = fitting(&new[*source], &from.column_type, &to.column_type)
-                        .filter(|value| has_room(value, &to.column_type))
-                        .filter(|value| to.nullable || **value != Value::Null);
-                    let Some(value) = fitted else { return Err(referred_error(self.child, run)) };
-                    row[*column] = value.into_owned();
-                }
+        let new = match event {
+            Event::Updated(new) if self.key.on_update == ReferenceAction::Cascade => new,
+            _ => {
+                self.key.columns.iter().for_each(|column| row[*column] = Value::Null);
+                return Ok(row);
             }
-            _ => return Ok(None),
+        };
+        let (parent, child) = (self.parent.table.definition(), self.target.table.definition());
+        for (column, source) in self.key.columns.iter().zip(&self.child.columns) {
+            let (from, to) = (&parent.columns[*source], &child.columns[*column]);
+            let fitted = fitting(&new[*source], &from.column_type, &to.column_type)
+                .filter(|value| has_room(value, &to.column_type))
+                .filter(|value| to.nullable || **value != Value::Null);
+            let Some(value) = fitted else { return Err(self.error(run)) };
+            row[*column] = value.into_owned();
         }
-        Ok(Some(row))
+        Ok(row)
     }
 
     /// Puts a changed row in the place of one that refers.
@@ -291,7 +279,7 @@ impl Referring<'_> {
         chain: &Chain<'_>,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<()> {
-        let target = self.child.child(&run.plan.cascades);
+        let target = self.target;
         let table = &target.table;
         if target.steps.has(Steps::GENERATED) {
             let storing = Storing::new(run, false, true);
@@ -306,22 +294,18 @@ impl Referring<'_> {
         let encoded = table.layout().encode_into(&row, &mut bytes);
         encoded.map_err(|error| row_error(table, error))?;
         match run.statement.transaction.update_keeping(table, key, &bytes, &target.kept) {
-            Ok(UpdateOutcome::Unchanged | _) | Err(EngineError::RowNotFound) => Ok(()),
-            Err(EngineError::DuplicateKey(duplicate)) => Err(self.duplicate(&row, duplicate.index, run)),
+            Ok(_) | Err(EngineError::RowNotFound) => Ok(()),
+            Err(EngineError::DuplicateKey(duplicate)) => Err(self.duplicate(&row, &duplicate, run)),
             Err(error) => Err(engine_error(error, table)),
         }
     }
 
     /// Error 1761 for a key that another row of the child has.
-    fn duplicate(&self, row: &[Value], index: usize, run: &Run<'_, '_>) -> SqlError {
-        let table = &self.child.child(&run.plan.cascades).table;
-        let child = table.definition();
-        let mut positions = 0..child.indexes.len();
-        let position = positions.find(|position| table.index_of_definition(*position) == index).unwrap_or(0);
-        let name = child.indexes.get(position).map_or("PRIMARY", |index| index.name.as_str());
-        let value = key_text(child, position, row, run);
+    fn duplicate(&self, row: &[Value], duplicate: &DuplicateKey, run: &Run<'_, '_>) -> SqlError {
+        let (name, value) = duplicate_key(&self.target.table, duplicate, row, run);
         let parent = &self.parent.table.definition().name.table;
-        sql_error!(ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO, parent, value, child.name.table, name)
+        let child = &self.target.table.definition().name.table;
+        sql_error!(ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO, parent, value, child, name)
     }
 }
 
@@ -339,18 +323,27 @@ fn delete(
     }
 }
 
-/// The newest state of a row, which is locked, but for columns that are kept.
-pub(super) fn locked_row(target: &Target, key: &[u8], run: &Run<'_, '_>) -> SqlResult<Option<Vec<Value>>> {
+/// The columns of a row that is encoded anew.
+fn all_but_kept(target: &Target) -> ColumnSet {
+    if target.kept.is_none() {
+        return ColumnSet::All;
+    }
+    let columns = 0..target.table.definition().columns.len();
+    ColumnSet::of(columns.filter(|column| !target.kept.contains(*column)))
+}
+
+/// Those columns of the newest state of a row, which is locked: long values of others stay on disk.
+pub(super) fn locked_row(
+    target: &Target,
+    key: &[u8],
+    wanted: &ColumnSet,
+    run: &Run<'_, '_>,
+) -> SqlResult<Option<Vec<Value>>> {
     let table = &target.table;
-    let count = table.definition().columns.len();
-    let wanted = match target.kept.is_none() {
-        true => ColumnSet::All,
-        false => ColumnSet::of((0..count).filter(|column| !target.kept.contains(*column))),
-    };
     let mode = ReadMode::Exclusive(WaitPolicy::Wait);
     let mut row = None;
     let copy = &mut |found: &[u8]| row = Some(stored_values(table, found));
-    let is_there = run.statement.transaction.get_columns(table, 0, key, mode, &wanted, copy);
+    let is_there = run.statement.transaction.get_columns(table, 0, key, mode, wanted, copy);
     is_there.map_err(|error| engine_error(error, table))?;
     Ok(row)
 }

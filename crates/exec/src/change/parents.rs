@@ -106,21 +106,17 @@ pub(super) fn find(
 ) -> SqlResult<bool> {
     let transaction = run.statement.transaction;
     let failed = |error| engine_error(error, table);
-    let parts = table.indexes()[index].key_columns().len();
-    let is_cut = fitted(table, index, prefix).1;
-    let is_whole = parts == columns.len() && !is_cut;
-    if index == 0 && is_whole {
+    let definition = &table.indexes()[index];
+    let is_whole = definition.holds_whole(prefix);
+    if index == 0 && is_whole && definition.key_columns().len() == columns.len() {
         let wanted = ColumnSet::none();
         return transaction.get_columns(table, 0, prefix, mode, &wanted, &mut |_| {}).map_err(failed);
     }
-    let range = fitted(table, index, prefix).0;
-    let columns_read = ColumnSet::of(columns.iter().copied());
-    let options = ScanOptions { index, range, mode, columns: columns_read, ..ScanOptions::default() };
-    let mut scan = transaction.scan(table, options).map_err(failed)?;
+    let mut scan = transaction.scan(table, beginning(table, index, prefix, mode, columns)).map_err(failed)?;
     let mut batch = RowBatch::new();
     while scan.next_batch(transaction, &mut batch, 1).map_err(failed)? {
         if (0..batch.len())
-            .any(|at| !is_cut || begins_with(table, index, batch.row(at), prefix, columns.len()))
+            .any(|at| is_whole || begins_with(table, index, batch.row(at), prefix, columns.len()))
         {
             return Ok(true);
         }
@@ -129,12 +125,18 @@ pub(super) fn find(
     Ok(false)
 }
 
-/// The range of keys that begin so, as far as an index holds them, and whether it holds less.
-pub(super) fn fitted(table: &Table, index: usize, prefix: &[u8]) -> (KeyRange, bool) {
+/// A scan of the keys that begin so, as far as the index holds them.
+pub(super) fn beginning(
+    table: &Table,
+    index: usize,
+    prefix: &[u8],
+    mode: ReadMode,
+    columns: &[usize],
+) -> ScanOptions {
     let mut from = prefix.to_vec();
     table.indexes()[index].fit_range(&mut from, &mut None);
-    let is_cut = from.len() < prefix.len();
-    (KeyRange::prefix(&from), is_cut)
+    let (range, columns) = (KeyRange::prefix(&from), ColumnSet::of(columns.iter().copied()));
+    ScanOptions { index, range, mode, columns, ..ScanOptions::default() }
 }
 
 /// Whether the key of a row begins with those bytes, of which the index holds less.

@@ -103,7 +103,8 @@ pub fn update(target: &Target, change: Change<'_>, run: &mut Run<'_, '_>) -> Sql
     let transaction = run.statement.transaction;
     let mark = transaction.mark();
     if target.steps.has_references() {
-        let Some(before) = locked_row(target, key, run)? else { return Ok(Updated::Same) };
+        let looked_at = &target.references.columns;
+        let Some(before) = locked_row(target, key, looked_at, run)? else { return Ok(Updated::Same) };
         if !has_parents(target, row, Some(&before), ignore, run)?
             || !lets_go(target, (key, &before), Event::Updated(row), ignore, run)?
         {
@@ -178,7 +179,8 @@ const IGNORED: [&ErrorCode; 2] = [&code::ER_ROW_IS_REFERENCED_2, &code::ER_NO_RE
 pub fn delete(target: &Target, removal: Removal<'_>, run: &mut Run<'_, '_>) -> SqlResult<bool> {
     let Removal { key, event, ignore } = removal;
     if target.steps.has(Steps::CHILDREN) {
-        let Some(before) = locked_row(target, key, run)? else { return Ok(false) };
+        let looked_at = &target.references.columns;
+        let Some(before) = locked_row(target, key, looked_at, run)? else { return Ok(false) };
         if !lets_go(target, (key, &before), event, ignore, run)? {
             return Ok(false);
         }
@@ -213,6 +215,21 @@ pub fn stopped_by(
     }
 }
 
+/// The key that another row has as well: its name, and its value as messages show it.
+pub(super) fn duplicate_key<'t>(
+    table: &'t Table,
+    duplicate: &DuplicateKey,
+    row: &[Value],
+    run: &Run<'_, '_>,
+) -> (&'t str, String) {
+    let definition = table.definition();
+    let mut positions = 0..definition.indexes.len();
+    let found = positions.find(|position| table.index_of_definition(*position) == duplicate.index);
+    let position = found.unwrap_or(0);
+    let name = definition.indexes.get(position).map_or("PRIMARY", |index| index.name.as_str());
+    (name, key_text(definition, position, row, run))
+}
+
 /// Error 1062 for a row.
 pub fn duplicate_error(
     table: &Table,
@@ -220,14 +237,9 @@ pub fn duplicate_error(
     row: &[Value],
     run: &Run<'_, '_>,
 ) -> SqlError {
-    let definition = table.definition();
-    let position = definition.indexes.iter().enumerate().find_map(|(position, _)| {
-        (table.index_of_definition(position) == duplicate.index).then_some(position)
-    });
-    let position = position.unwrap_or(0);
-    let name = definition.indexes.get(position).map_or("PRIMARY", |index| index.name.as_str());
-    let key = format!("{}.{name}", definition.name.table);
+    let (name, value) = duplicate_key(table, duplicate, row, run);
+    let key = format!("{}.{name}", table.definition().name.table);
     // MySQL sends the number of the plain message with the text that names the key.
-    let named = sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, key_text(definition, position, row, run), key);
+    let named = sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, value, key);
     errors::code::ER_DUP_ENTRY.message(named.message())
 }

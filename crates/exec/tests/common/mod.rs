@@ -125,6 +125,7 @@ fn planned(statement: &Statement, context: &mut StatementContext<'_>, explains: 
         select_limit: context.settings.select_limit,
         runs: true,
         explains,
+        shows_plan: explains,
         transaction: (!context.settings.reads_lock).then_some(transaction),
         context: &mut PlanningContext::new(context),
         hints: &[],

@@ -84,6 +84,8 @@ pub struct PlannerInput<'a> {
     pub runs: bool,
     /// Whether it is explained: what runs while it is planned locks no rows.
     pub explains: bool,
+    /// Whether it is shown, by EXPLAIN, or by EXPLAIN ANALYZE when it has run: what views read is not for everybody.
+    pub shows_plan: bool,
     /// Hints that are for other blocks than those where they stand.
     pub hints: &'a [ast::Hint],
     /// Whether mistakes in hints are told. An execution does not tell what PREPARE has told.

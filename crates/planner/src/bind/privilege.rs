@@ -34,7 +34,8 @@ pub(crate) struct ViewDefiner {
 
 /// The user's grants, and what the statement needs of them.
 pub(crate) struct Privileges<'a> {
-    check: &'a dyn PrivilegeCheck,
+    /// Of who runs the statement.
+    pub check: &'a dyn PrivilegeCheck,
     /// Whose rights count in their place: those of the view that is being bound.
     pub definer: Option<ViewDefiner>,
     pub requests: Vec<PrivilegeRequest>,

@@ -48,7 +48,7 @@ pub(super) fn bind_view(
             binder.privileges.denied = denied.map(|error| error_of_view(error, &definition.shape.name));
         }
     }
-    if is_outermost && binder.input.explains && bound.is_ok() && !denied_before {
+    if is_outermost && binder.input.shows_plan && bound.is_ok() && !denied_before {
         binder.privileges.denied = check_explained(binder, name).err().or(binder.privileges.denied.take());
     }
     let query = bound.map_err(|error| match is_outermost {
@@ -106,7 +106,7 @@ pub(super) fn rights_in(binder: &Binder<'_>, view: &ViewDefinition) -> SqlResult
         return Ok(binder.privileges.definer.clone());
     }
     let (user, host) = (&view.definer_user, &view.definer_host);
-    let check = binder.privileges.current().of_definer(user, host)?;
+    let check = binder.privileges.check.of_definer(user, host)?;
     Ok(Some(ViewDefiner { user: user.clone(), host: host.clone(), check }))
 }
 

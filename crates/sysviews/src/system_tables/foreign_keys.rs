@@ -6,7 +6,7 @@ use super::keys::Wanted;
 use super::tables::AnyTable;
 use super::{ViewRows, row::RowBuilder};
 use crate::result::text;
-use dictionary::{ForeignKeyDefinition, IndexKind, MatchOption, ReferenceAction, TableDefinition, TableName};
+use dictionary::{ForeignKeyDefinition, MatchOption, ReferenceAction, TableDefinition, TableName};
 use values::Value;
 
 /// A row for each column of each key.
@@ -96,15 +96,8 @@ fn unique_constraint(
     key: &ForeignKeyDefinition,
 ) -> Value {
     let name = |parent: &TableDefinition| {
-        let columns: Option<Vec<usize>> =
-            key.parent_columns.iter().map(|name| parent.column_position(name)).collect();
-        let columns = columns?;
-        let unique = parent.indexes.iter().filter(|index| index.kind != IndexKind::Plain);
-        let mut matching = unique.filter(|index| {
-            let parts = index.parts.iter().map(|part| part.column);
-            parts.eq(columns.iter().copied()) && index.parts.iter().all(|part| part.prefix_length.is_none())
-        });
-        matching.next().map(|index| text(&*index.name))
+        let columns = parent.column_positions(&key.parent_columns)?;
+        Some(text(&*parent.indexes[parent.unique_index_of(&columns)?].name))
     };
     if key.parent == table.name {
         return name(table).unwrap_or(Value::Null);

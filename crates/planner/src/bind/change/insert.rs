@@ -258,7 +258,7 @@ fn kept_of_existing(
             && !assigned().any(|one| touches(one, *column))
             && !own.read(*column)
             && !own.compute(*column)
-            && !references.read(definition, *column)
+            && !references.columns.contains(*column)
     };
     ColumnSet::of((0..definition.columns.len()).filter(is_kept))
 }

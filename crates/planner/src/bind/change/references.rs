@@ -3,7 +3,7 @@
 
 use super::super::Binder;
 use super::{defaults, own_expressions, target::may_stay_unread};
-use dictionary::{ForeignKeyDefinition, IndexDefinition, IndexKind, TableDefinition};
+use dictionary::{ForeignKeyDefinition, IndexDefinition, TableDefinition};
 use engine::Table;
 use errors::SqlResult;
 use plan::{ChildKey, OwnExpressions, ParentKey, References, ReferredIndex, Target};
@@ -37,7 +37,7 @@ pub(super) fn references(
         true => children(binder, definition, events)?,
         false => Vec::new(),
     };
-    Ok(References { parents, children })
+    Ok(References::new(definition, parents, children))
 }
 
 fn reads(index: &IndexDefinition, is_changed: &dyn Fn(usize) -> bool) -> bool {
@@ -67,26 +67,9 @@ fn parents(
 /// The index of a parent by which a key finds its rows: a unique one of its columns, else any that begins with them.
 fn referred_index(table: Arc<Table>, key: &ForeignKeyDefinition) -> Option<ReferredIndex> {
     let definition = table.definition();
-    let columns: Option<Vec<usize>> =
-        key.parent_columns.iter().map(|name| definition.column_position(name)).collect();
-    let columns = columns?;
-    let is_whole = |index: &IndexDefinition| {
-        index.kind != IndexKind::Plain && index.parts.len() == columns.len() && serves(index, &columns)
-    };
-    let whole = definition.indexes.iter().position(is_whole);
-    let found = whole.or_else(|| definition.indexes.iter().position(|index| serves(index, &columns)))?;
-    let index = table.index_of_definition(found);
+    let columns = definition.column_positions(&key.parent_columns)?;
+    let index = table.index_of_definition(definition.index_of_referred(&columns)?);
     Some(ReferredIndex { table, index, columns })
-}
-
-/// Whether an index begins with those columns, whole and in that order.
-fn serves(index: &IndexDefinition, columns: &[usize]) -> bool {
-    index.parts.len() >= columns.len()
-        && index
-            .parts
-            .iter()
-            .zip(columns)
-            .all(|(part, column)| part.column == *column && part.prefix_length.is_none())
 }
 
 /// The keys that refer to a table, but for those whose columns do not change.
@@ -101,14 +84,11 @@ fn children(
         let Some(table) = engine.dictionary().table(&name.schema, &name.table) else { continue };
         let keys = &table.definition().foreign_keys;
         let Some(key) = keys.iter().position(|key| key.ordinal == ordinal) else { continue };
-        let columns: Option<Vec<usize>> =
-            keys[key].parent_columns.iter().map(|name| definition.column_position(name)).collect();
-        let Some(columns) = columns else { continue };
+        let Some(columns) = definition.column_positions(&keys[key].parent_columns) else { continue };
         if !events.deletes && !columns.iter().any(|column| (events.updates)(*column)) {
             continue;
         }
-        let served = |index: &IndexDefinition| serves(index, &keys[key].columns);
-        let Some(index) = table.definition().indexes.iter().position(served) else { continue };
+        let Some(index) = table.definition().index_of_referring(&keys[key].columns) else { continue };
         let index = table.index_of_definition(index);
         let is_own = table.definition().name == definition.name;
         let child = cascade(binder, &table)?;
@@ -136,7 +116,7 @@ fn cascade(binder: &mut Binder<'_>, table: &Arc<Table>) -> SqlResult<usize> {
     let events = RowEvents { inserts: false, deletes: true, updates: &changes };
     let referred = references(binder, table, events)?;
     let kept = (0..definition.columns.len()).filter(|column| {
-        let is_referred = referred.children.iter().any(|key| key.columns.contains(column));
+        let is_referred = referred.columns.contains(*column);
         may_stay_unread(definition, *column) && !changes(*column) && !own.read(*column) && !is_referred
     });
     let kept = ColumnSet::of(kept.collect::<Vec<usize>>());

@@ -49,7 +49,7 @@ pub(super) fn target(
         let reads = |one: &Assignment| matches!(&defaults[one.column], DefaultValue::Expression(default) if one.value.is_none() && default.reads(column));
         own.read(column)
             || own.compute(column)
-            || references.read(&definition, column)
+            || references.columns.contains(column)
             || assignments.iter().any(reads)
     };
     let key_slot = binder.block().key_slot(number);

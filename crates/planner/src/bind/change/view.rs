@@ -80,7 +80,7 @@ fn changed_view(
         binder.privileges.denied = denied.map(|error| error_of_view(error, &name));
     }
     opened.map_err(|error| error_of_view(error, &name))?;
-    if binder.input.explains && !denied_before {
+    if binder.input.shows_plan && !denied_before {
         let explained = check_explained(binder, &name).err();
         binder.privileges.denied = explained.or(binder.privileges.denied.take());
     }
