@@ -16,14 +16,25 @@ ACCOUNTS = Table("mysql.user", "User", "Host", "authentication_string", True)
 OTHER_ACCOUNTS = Table("mysql.db", "User", "Host", "Select_priv", True)
 VIEW = Table("information_schema.TABLES", "TABLE_NAME", "TABLE_SCHEMA", "TABLE_TYPE", True)
 THREADS = Table("performance_schema.threads", "THREAD_ID", "NAME", "TYPE", True)
+# Views of T: by root's rights, by the asker's, over the first, by those of one who lacks `secret`, by nobody's, and over the last.
+VIEWS = [Table(f"security_v.{name}", "a", "b", "secret", True) for name in ("definer", "invoker", "over", "weak", "gone", "over_gone", "invoker_over_gone")]
+# Tables and views that statements make, and names at which there is nothing.
+MADE = ("security_a.new", "security_v.new", "security_v.other", "security_v.nosuch")
 
 WORLD = [
-    "DROP DATABASE IF EXISTS security_a", "DROP DATABASE IF EXISTS security_b", "DROP DATABASE IF EXISTS security_new",
-    "CREATE DATABASE security_a", "CREATE DATABASE security_b",
+    *[f"DROP DATABASE IF EXISTS security_{name}" for name in ("a", "b", "v", "new")],
+    *[f"CREATE DATABASE security_{name}" for name in ("a", "b", "v")],
     *[f"CREATE TABLE {name} (a INT PRIMARY KEY, b INT, secret VARCHAR(20), KEY kb (b))"
       for name in ("security_a.t", "security_a.u", "security_a.other", "security_b.t")],
     *[f"INSERT INTO {name} VALUES (1, 10, 'first'), (2, 20, 'second')"
       for name in ("security_a.t", "security_a.u", "security_a.other", "security_b.t")],
+    "CREATE USER IF NOT EXISTS security_weak@localhost, security_gone@localhost",
+    "GRANT SELECT (a, b), UPDATE (b) ON security_a.t TO security_weak@localhost", "GRANT SELECT ON security_a.t TO security_gone@localhost",
+    *[f"CREATE {how} VIEW security_v.{name} AS SELECT * FROM {base}" for name, how, base in (
+        ("definer", "", "security_a.t"), ("invoker", "SQL SECURITY INVOKER", "security_a.t"), ("over", "", "security_v.definer"),
+        ("weak", "DEFINER = security_weak@localhost", "security_a.t"), ("gone", "DEFINER = security_gone@localhost", "security_a.t"),
+        ("over_gone", "", "security_v.gone"), ("invoker_over_gone", "SQL SECURITY INVOKER", "security_v.gone"))],
+    "DROP USER security_gone@localhost",
 ]
 TARGETS = [
     "CREATE USER security_plain@localhost", "CREATE USER security_system@localhost",
@@ -110,7 +121,7 @@ def grantable(grants):
 
 
 def cells():
-    for one in itertools.chain(queries(), changes(), definitions(), shows(), system_views(), administration(), accounts(), session_variables()):
+    for one in itertools.chain(queries(), changes(), views(), definitions(), shows(), system_views(), administration(), accounts(), session_variables()):
         seen = set()
         for name, grants in states(one):
             if grants in seen or not grantable(grants):
@@ -348,6 +359,64 @@ def changes():
                [need("INSERT", T), need("SELECT", U)])
     yield case("LOAD DATA LOCAL", "LOAD DATA LOCAL INFILE 'rows' REPLACE INTO TABLE security_a.t", [need("INSERT", T), need("DELETE", T)])
     yield case("LOAD DATA LOCAL", "LOAD DATA LOCAL INFILE 'rows' INTO TABLE security_a.t (a, @x, @y) SET b = LENGTH(secret)", [need("INSERT", T), need("SELECT", T)])
+
+
+VIEW_STATEMENTS = [
+    ("SELECT", "SELECT {a} FROM {t}"),
+    ("SELECT", "SELECT {secret} FROM {t}"),
+    ("SELECT", "SELECT COUNT(*) FROM {t} x JOIN {t} y ON x.{a} = y.{a}"),
+    ("SELECT", "SELECT d.{a} FROM (SELECT {a} FROM {t} LIMIT 5) d"),
+    ("SELECT", "SELECT {a} FROM security_a.u WHERE {b} IN (SELECT {b} FROM {t})"),
+    ("SELECT", "SELECT nosuch FROM {t}"),
+    ("SELECT, UPDATE", "SELECT {a} FROM {t} FOR UPDATE"),
+    ("SELECT, SHOW VIEW", "EXPLAIN FORMAT=TRADITIONAL SELECT {a} FROM {t}"),
+    ("SELECT, SHOW VIEW", "SHOW CREATE VIEW {t}"),
+    ("SELECT, SHOW VIEW", "SHOW CREATE TABLE {t}"),
+    ("SELECT", "SHOW COLUMNS FROM {t}"),
+    ("SELECT", "CHECK TABLE {t}"),
+    ("UPDATE", "UPDATE {t} SET {b} = 1"),
+    ("SELECT, UPDATE", "UPDATE {t} SET {b} = {b} + 1 WHERE {a} = 1"),
+    ("SELECT, UPDATE", "UPDATE {t} SET {secret} = 'x' WHERE {a} = 1"),
+    ("SELECT, UPDATE", "UPDATE {t} SET nosuch = 1"),
+    ("SELECT, DELETE", "DELETE FROM {t} WHERE {a} = 1"),
+    ("DELETE", "DELETE FROM {t}"),
+    ("INSERT", "INSERT INTO {t} VALUES (3, 30, 'third')"),
+    ("INSERT", "INSERT INTO {t} ({a}, {b}) VALUES (3, 30)"),
+    ("INSERT, UPDATE", "INSERT INTO {t} ({a}) VALUES (1) ON DUPLICATE KEY UPDATE {b} = 1"),
+    ("INSERT, DELETE", "REPLACE INTO {t} VALUES (1, 30, 'third')"),
+    ("SELECT, UPDATE, SHOW VIEW", "EXPLAIN FORMAT=TRADITIONAL UPDATE {t} SET {b} = 1 WHERE {a} = 1"),
+]
+
+
+def views():
+    for table in VIEWS:
+        for privileges, template in VIEW_STATEMENTS:
+            needs = [need(privilege, table) for privilege in privileges.split(", ")]
+            base = ("SELECT, INSERT, UPDATE, DELETE, SHOW VIEW ON security_a.t", "SELECT ON security_a.u")
+            more = [("with the table's", (*needs, *base)), ("the table's alone", base), ("with the texts", (*needs, *base, "SELECT, SHOW VIEW ON security_v.definer")), ("everything", ("ALL ON security_v.*", *base)),
+                    ("on the server", ("SELECT, INSERT, UPDATE, DELETE, SHOW VIEW ON *.*",)),
+                    ("who sets definers", (*needs, *base, "SET_ANY_DEFINER ON *.*"))]
+            yield case("views", fill(template, table), needs, rows=not template.startswith("EXPLAIN"), states=more)
+    new = "security_v.new"
+    for sql, needs in [
+        (f"CREATE VIEW {new} AS SELECT a FROM security_a.t", [f"CREATE VIEW ON {new}", "SELECT ON security_a.t"]),
+        (f"CREATE VIEW {new} AS SELECT secret FROM security_v.weak", [f"CREATE VIEW ON {new}", "SELECT ON security_v.weak"]),
+        (f"CREATE VIEW {new} AS SELECT a FROM security_v.gone", [f"CREATE VIEW ON {new}", "SELECT ON security_v.gone"]),
+        (f"CREATE VIEW {new} AS SELECT a FROM security_a.missing", [f"CREATE VIEW ON {new}", "SELECT ON security_a.*"]),
+        (f"CREATE DEFINER = root@localhost VIEW {new} AS SELECT 1 AS a", [f"CREATE VIEW ON {new}", "SET_ANY_DEFINER ON *.*"]),
+        (f"CREATE DEFINER = security_gone@localhost VIEW {new} AS SELECT 1 AS a",
+         [f"CREATE VIEW ON {new}", "SET_ANY_DEFINER ON *.*", "ALLOW_NONEXISTENT_DEFINER ON *.*"]),
+        (f"CREATE OR REPLACE VIEW {new} AS SELECT a FROM security_a.t", [f"CREATE VIEW, DROP ON {new}", "SELECT ON security_a.t"]),
+    ]:
+        yield case("views", sql, needs, [f"DROP VIEW IF EXISTS {new}"])
+    for sql, needs in [
+        ("ALTER VIEW security_v.definer AS SELECT a FROM security_a.t", ["CREATE VIEW, DROP ON security_v.definer", "SELECT ON security_a.t"]),
+        ("ALTER VIEW security_v.gone AS SELECT a FROM security_a.t", ["CREATE VIEW, DROP ON security_v.gone", "SELECT ON security_a.t"]),
+        ("DROP VIEW security_v.definer", ["DROP ON security_v.definer"]),
+        ("DROP VIEW IF EXISTS security_v.definer, security_v.nosuch", ["DROP ON security_v.definer", "DROP ON security_v.nosuch"]),
+        ("RENAME TABLE security_v.definer TO security_v.other", ["ALTER, DROP ON security_v.definer", "CREATE, INSERT ON security_v.other"]),
+    ]:
+        yield case("views", sql, needs, WORLD, states=[("and SET_ANY_DEFINER", (*needs, "SET_ANY_DEFINER ON *.*"))])
 
 
 def definitions():

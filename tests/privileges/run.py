@@ -62,12 +62,11 @@ class Server:
         if grants[:1] == ("ROLE",):
             holder, wanted = f"{name}_role@localhost", grants[1:]
             self.do([f"CREATE ROLE {holder}"])
-        made = "security_a.new"
-        around = any(grant.endswith(made) for grant in wanted)
+        around = [name for name in matrix.MADE if any(grant.endswith(name) for grant in wanted)]
         # A table must be there when something is granted on it; its grants stay when it goes.
-        self.do([f"CREATE TABLE {made} (a INT)"] if around else [])
+        self.do(f"CREATE TABLE {name} (a INT)" for name in around)
         self.do([f"GRANT {grant} TO {holder}" for grant in wanted])
-        self.do([f"DROP TABLE {made}"] if around else [])
+        self.do(f"DROP TABLE {name}" for name in around)
         if holder != f"{name}@localhost":
             self.do([f"GRANT {holder} TO {name}@localhost", f"SET DEFAULT ROLE ALL TO {name}@localhost"])
         return name

@@ -18,7 +18,7 @@ pub use account::{Account, AccountName};
 pub use client_host::ClientHost;
 pub use history::ReusePolicy;
 pub use locking::{LockTime, Locked, PasswordLocking};
-pub use privilege::Privileges;
+pub use privilege::{Privileges, SYSTEM_USER};
 pub use resources::{Resource, ResourceUse, StatementLimits};
 pub use table::{AccountTable, Grants};
 

@@ -134,6 +134,9 @@ pub fn find_static(name: &str) -> Option<Privileges> {
     NAMED.iter().find(|(_, text)| *text == name).map(|(bit, _)| *bit)
 }
 
+/// The dynamic privilege of administrators' accounts: who lacks it has no power over them.
+pub const SYSTEM_USER: &str = "SYSTEM_USER";
+
 /// The dynamic privileges, sorted.
 pub const DYNAMIC: &[&str] = &[
     "ALLOW_NONEXISTENT_DEFINER",
@@ -172,7 +175,7 @@ pub const DYNAMIC: &[&str] = &[
     "SESSION_VARIABLES_ADMIN",
     "SET_ANY_DEFINER",
     "SHOW_ROUTINE",
-    "SYSTEM_USER",
+    SYSTEM_USER,
     "SYSTEM_VARIABLES_ADMIN",
     "TABLE_ENCRYPTION_ADMIN",
     "TELEMETRY_LOG_ADMIN",

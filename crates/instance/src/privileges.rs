@@ -12,7 +12,7 @@ use crate::system_schemas::{
 };
 use accounts::ClientHost;
 use accounts::table::AccountTable;
-use accounts::{AccountName, Grants, Privileges};
+use accounts::{AccountName, Grants, Privileges, SYSTEM_USER};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;
@@ -268,6 +268,15 @@ impl SessionUser {
             return Ok(());
         }
         Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, name))
+    }
+
+    /// Error 1227 for an account that holds SYSTEM_USER, unless this one does: who may change accounts, end sessions or make views
+    /// for others does not take over the administrators'.
+    pub fn require_power_over(&mut self, instance: &Instance, account: &AccountName) -> SqlResult<()> {
+        let has_power = *account == self.account
+            || self.current_grants(instance).holds_dynamic(SYSTEM_USER)
+            || !instance.accounts().holds_dynamic(account, SYSTEM_USER);
+        if has_power { Ok(()) } else { Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, SYSTEM_USER)) }
     }
 
     /// Error 1227 without a global privilege.

@@ -4,7 +4,6 @@ use crate::session::Session;
 use crate::table_checksum::TableChecksum;
 use accounts::{AccountName, Privileges};
 use catalog::{LockKey, LockMode};
-use ddl::account::SYSTEM_USER;
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};
@@ -58,14 +57,12 @@ pub(crate) fn kill(
 
 /// Whether the user may end the session of another account: those of administrators' accounts only with SYSTEM_USER.
 fn may_kill(session: &mut Session, other: &SessionShared) -> bool {
-    let grants = session.grants();
-    if !grants.dynamic("CONNECTION_ADMIN") {
+    if !session.grants().dynamic("CONNECTION_ADMIN") {
         return false;
     }
     let owner = other.describe().account.to_string();
     let (user, host) = owner.rsplit_once('@').unwrap_or((&owner, ""));
-    let owner = AccountName::new(user, host);
-    grants.holds_dynamic(SYSTEM_USER) || !session.instance.accounts().holds_dynamic(&owner, SYSTEM_USER)
+    session.user.require_power_over(&session.instance, &AccountName::new(user, host)).is_ok()
 }
 
 /// FLUSH in its forms. Most have nothing to do here: there are no caches to empty.

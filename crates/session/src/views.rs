@@ -9,7 +9,7 @@ use catalog::{LockKey, LockMode};
 use ddl::{NAME_CHARACTERS_MAX, locks_to_change};
 use dictionary::{TableDefinition, TableName, TableOptions, ViewAlgorithm, ViewCheck, ViewDefinition};
 use engine::EngineError;
-use errors::{SqlError, SqlResult, sql_error};
+use errors::{SqlError, SqlResult, code, sql_error};
 use parser::ast::{
     CheckOption, CreateView, ObjectName, Query, QueryBody, Show, SqlSecurity, Statement, UserName,
 };
@@ -49,10 +49,10 @@ pub(crate) fn create_view(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
     let name = session.table_name(&create.name)?;
-    let changes = create.alter || create.or_replace;
-    let wanted =
-        if changes { Privileges::CREATE_VIEW.with(Privileges::DROP) } else { Privileges::CREATE_VIEW };
-    session.user.require_table(&session.instance, wanted, &name)?;
+    session.user.require_table(&session.instance, Privileges::CREATE_VIEW, &name)?;
+    if create.alter || create.or_replace {
+        session.user.require_table(&session.instance, Privileges::DROP, &name)?;
+    }
     let definer = stated_definer(session, create)?;
     check_query(&create.query)?;
     let statement = Statement::Query(create.query.clone());
@@ -119,6 +119,7 @@ fn check_definer(session: &mut Session, definer: &AccountName) -> SqlResult<()> 
         return Ok(());
     }
     session.user.require_dynamic(&session.instance, "SET_ANY_DEFINER")?;
+    session.user.require_power_over(&session.instance, definer)?;
     if session.instance.accounts().get(definer).is_none() {
         session.user.require_dynamic(&session.instance, "ALLOW_NONEXISTENT_DEFINER")?;
         session.diagnostics.note(sql_error!(ER_NO_SUCH_USER, definer.user, definer.host));
@@ -337,7 +338,9 @@ pub(crate) fn drop_views(
         let (mut present, mut wrong, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
         for name in &names {
             session.shared.check_killed()?;
-            if dictionary.views.get(&name.schema, &name.table).is_some() {
+            if let Some(view) = dictionary.views.get(&name.schema, &name.table) {
+                let definer = AccountName::new(&view.definer_user, &view.definer_host);
+                session.user.require_power_over(&session.instance, &definer)?;
                 present.push(name.clone());
             } else if dictionary.has_table(&name.schema, &name.table) {
                 wrong.push(sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW"));
@@ -448,7 +451,8 @@ pub(crate) fn check_described(session: &mut Session, name: &ObjectName) -> SqlRe
     }
 }
 
-/// Error 1356 for a view that reads what is not there. `trusted`: whether anybody may read it does not matter.
+/// Error 1356 for a view that reads what is not there. `trusted`: whether anybody may read it does not matter; where it does, a
+/// definer that is no more is error 1449 or 1045.
 pub(crate) fn check_valid(session: &mut Session, name: &TableName, trusted: bool) -> SqlResult<()> {
     if session.instance.engine().dictionary().views.get(&name.schema, &name.table).is_none() {
         return Ok(());
@@ -456,12 +460,15 @@ pub(crate) fn check_valid(session: &mut Session, name: &TableName, trusted: bool
     let name = ObjectName { schema: Some(name.schema.clone()), name: name.table.clone() };
     let query = sysviews::plain_query(QueryBody::Table(name));
     match described_as(session, &query, trusted) {
-        Err(error) if is_of_view(&error) => Err(error),
+        Err(error) if is_of_view(&error) || !trusted && is_of_definer(&error) => Err(error),
         _ => Ok(()),
     }
 }
 
 fn is_of_view(error: &SqlError) -> bool {
-    use errors::code;
     [&code::ER_VIEW_INVALID, &code::ER_VIEW_RECURSIVE].iter().any(|code| error.is(code))
+}
+
+fn is_of_definer(error: &SqlError) -> bool {
+    [&code::ER_NO_SUCH_USER, &code::ER_ACCESS_DENIED_ERROR].iter().any(|code| error.is(code))
 }

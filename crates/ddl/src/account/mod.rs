@@ -6,8 +6,6 @@ mod password;
 mod password_history;
 mod statements;
 
-pub use statements::SYSTEM_USER;
-
 use accounts::account::AccountName;
 use accounts::store;
 use accounts::table::AccountTable;

@@ -17,9 +17,6 @@ use wire::auth::{caching_sha2, native};
 const USER_CHARACTERS_MAX: usize = 32;
 const HOST_CHARACTERS_MAX: usize = 255;
 
-/// The dynamic privilege that makes an account one of the administrators'.
-pub const SYSTEM_USER: &str = "SYSTEM_USER";
-
 impl AccountDefiner<'_> {
     /// The account that a name in a statement means.
     pub(super) fn account_name(&self, user: &UserName) -> SqlResult<AccountName> {
@@ -108,15 +105,9 @@ impl AccountDefiner<'_> {
         &mut self,
         users: impl IntoIterator<Item = &'u UserName>,
     ) -> SqlResult<()> {
-        if self.user.current_grants(self.instance).holds_dynamic(SYSTEM_USER) {
-            return Ok(());
-        }
-        let accounts = self.instance.accounts();
         for user in users {
             let name = self.account_name(user)?;
-            if name != self.user.account && accounts.holds_dynamic(&name, SYSTEM_USER) {
-                return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, SYSTEM_USER));
-            }
+            self.user.require_power_over(self.instance, &name)?;
         }
         Ok(())
     }

@@ -49,7 +49,8 @@ pub(super) fn bind_view(
         }
     }
     if is_outermost && binder.input.shows_plan && bound.is_ok() && !denied_before {
-        binder.privileges.denied = check_explained(binder, name).err().or(binder.privileges.denied.take());
+        binder.privileges.denied =
+            check_explained(binder, name, []).err().or(binder.privileges.denied.take());
     }
     let query = bound.map_err(|error| match is_outermost {
         true => error_of_view(error, &definition.shape.name),
@@ -179,17 +180,29 @@ pub(super) fn change_of_view_refused(
     }
 }
 
-/// Error 1345: EXPLAIN shows what a view reads to those alone who may see the view's text and read its tables themselves.
-pub(super) fn check_explained(binder: &Binder<'_>, view: &TableName) -> SqlResult<()> {
+/// Error 1345: EXPLAIN shows what a view reads to those alone who may see the texts of it and of the views under it, and read its
+/// tables themselves. `below`: what it reads that was not asked for yet.
+pub(super) fn check_explained<'t>(
+    binder: &Binder<'_>,
+    view: &'t TableName,
+    below: impl IntoIterator<Item = &'t TableName>,
+) -> SqlResult<()> {
     let user = binder.privileges.current();
-    let may_read = |request: &PrivilegeRequest| {
-        let extent = Extent::Table;
-        let (schema, table) = (request.schema.clone(), request.table.clone());
-        user.check(&PrivilegeRequest { schema, table, access: TableAccess::Select, extent }).is_ok()
+    let views = &binder.input.engine.dictionary().views;
+    let is_shown = |schema: &str, table: &str| {
+        let request = PrivilegeRequest {
+            schema: schema.to_owned(),
+            table: table.to_owned(),
+            access: TableAccess::Select,
+            extent: Extent::Table,
+        };
+        user.check(&request).is_ok() && (views.get(schema, table).is_none() || user.sees_view(schema, table))
     };
     let asked = binder.privileges.views.iter().filter(|asked| asked.view == *view);
-    let is_allowed =
-        user.sees_view(&view.schema, &view.table) && asked.flat_map(|asked| &asked.requests).all(may_read);
+    let mut requests = asked.flat_map(|asked| &asked.requests);
+    let is_allowed = user.sees_view(&view.schema, &view.table)
+        && requests.all(|request| is_shown(&request.schema, &request.table))
+        && below.into_iter().all(|name| is_shown(&name.schema, &name.table));
     if is_allowed { Ok(()) } else { Err(sql_error!(ER_VIEW_NO_EXPLAIN)) }
 }
 

@@ -81,7 +81,8 @@ fn changed_view(
     }
     opened.map_err(|error| error_of_view(error, &name))?;
     if binder.input.shows_plan && !denied_before {
-        let explained = check_explained(binder, &name).err();
+        let below = changed.levels.iter().map(|level| &level.below.name);
+        let explained = check_explained(binder, &name, below).err();
         binder.privileges.denied = explained.or(binder.privileges.denied.take());
     }
     Ok(changed)
