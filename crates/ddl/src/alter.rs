@@ -21,6 +21,7 @@ use engine::{KillFlag, Table};
 use errors::{Diagnostics, SqlResult, sql_error};
 use parser::ast::*;
 use std::sync::Arc;
+use values::TypeKind;
 use values::store::StoreMode;
 
 /// A change of a table that is decided and not yet carried out.
@@ -383,7 +384,7 @@ impl Definer<'_> {
             return Err(sql_error!(ER_WRONG_USAGE, "DEFAULT", "generated column"));
         }
         let value = match default {
-            ColumnAttribute::Default(_) if column.column_type.kind.is_large_object() => {
+            ColumnAttribute::Default(_) if column.column_type.kind.may_be_long() => {
                 return Err(sql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
             }
             ColumnAttribute::Default(expression) => self.default_value_of(&column, expression)?,
@@ -547,6 +548,7 @@ impl Draft {
                 continue;
             }
             match part.prefix_length {
+                _ if kind == TypeKind::Json => return Err(sql_error!(ER_JSON_USED_AS_KEY, column.name)),
                 None if kind.is_large_object() => {
                     return Err(sql_error!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));
                 }

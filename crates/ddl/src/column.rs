@@ -161,7 +161,7 @@ impl Definer<'_> {
         if matches!(expression, Expression::Literal(Literal::Null)) {
             return Ok(ColumnDefault::Literal(Value::Null));
         }
-        if kind.is_large_object() {
+        if kind.may_be_long() {
             return Err(sql_error!(ER_BLOB_CANT_HAVE_DEFAULT, column.name));
         }
         let typed = self.defaults.value_of(expression, self.diagnostics)?;
@@ -169,6 +169,7 @@ impl Definer<'_> {
         let mode = StoreMode { strict: true, time_zone: zone.for_storing(), ..self.store_mode() };
         let mut context = StoreContext {
             mode,
+            table: "",
             column: &column.name,
             row: 1,
             source: Source::Expression,

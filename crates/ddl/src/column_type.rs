@@ -29,7 +29,14 @@ impl Definer<'_> {
             D::Stored(kind) => kind,
             D::Serial => return Ok(ColumnType::integer(TypeKind::BigInt, true)),
             D::Real => return self.float_type(name, declared),
-            D::Json => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON columns")),
+            D::Json => {
+                return match collation {
+                    Some(collation) => {
+                        Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.to_lowercase(), "binary"))
+                    }
+                    None => Ok(ColumnType::new(TypeKind::Json)),
+                };
+            }
             D::Vector => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "VECTOR columns")),
             _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial columns")),
         };

@@ -78,6 +78,9 @@ fn build_parts(parts: &[KeyPart], columns: &[ColumnDefinition]) -> SqlResult<Vec
 /// A prefix that is as long as the column is no prefix.
 fn check_prefix(column: &ColumnDefinition, prefix: Option<u64>) -> SqlResult<Option<u32>> {
     let kind = column.column_type.kind;
+    if kind == TypeKind::Json {
+        return Err(sql_error!(ER_JSON_USED_AS_KEY, column.name));
+    }
     let Some(prefix) = prefix else {
         if kind.is_large_object() {
             return Err(sql_error!(ER_BLOB_KEY_WITHOUT_LENGTH, column.name));

@@ -411,6 +411,7 @@ impl RowConverter<'_, '_> {
     ) -> Result<Value, CopyError> {
         let mut context = StoreContext {
             mode: self.mode,
+            table: &self.new.name.table,
             column: &to.name,
             row: self.row,
             source,

@@ -196,7 +196,7 @@ fn check_allowed(expression: &Expression, purpose: Purpose<'_>) -> SqlResult<()>
                 Some((_, shown, allowed)) if !purpose.allows(*allowed) => {
                     return Err(purpose.function(shown));
                 }
-                None if expression::builtin::find(&lower).is_none() || OF_COMPONENTS.contains(&&*lower) => {
+                None if builtins::find(&lower).is_none() || OF_COMPONENTS.contains(&&*lower) => {
                     return Err(purpose.function(&format!("`{}`", call.name)));
                 }
                 _ => {}

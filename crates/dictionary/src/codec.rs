@@ -341,7 +341,7 @@ fn read_index(from: &mut Reader<'_>) -> Result<IndexDefinition> {
 }
 
 /// Kinds by their stored code. Codes never change; new kinds are added at the end.
-const KINDS: [TypeKind; 29] = [
+const KINDS: [TypeKind; 30] = [
     TypeKind::Null,
     TypeKind::TinyInt,
     TypeKind::SmallInt,
@@ -371,6 +371,7 @@ const KINDS: [TypeKind; 29] = [
     TypeKind::LongBlob,
     TypeKind::Enum,
     TypeKind::Set,
+    TypeKind::Json,
 ];
 
 fn kind_code(kind: TypeKind) -> u8 {

@@ -4,7 +4,7 @@
 use crate::foreign_key::{ForeignKeyDefinition, GENERATED_FOREIGN_KEY};
 use charset::CollationId;
 use stdx::ids::{IndexId, TableId};
-use values::{ColumnType, Value};
+use values::{ColumnType, TypeKind, Value};
 
 /// A schema (database).
 #[derive(Clone, Debug, PartialEq)]
@@ -266,6 +266,11 @@ impl TableDefinition {
     /// Puts CHECK constraints in the order in which they are asked.
     pub fn sort_checks(&mut self) {
         self.checks.sort_by_cached_key(CheckDefinition::folded_name);
+    }
+
+    /// Whether a column holds JSON.
+    pub fn has_json(&self) -> bool {
+        self.columns.iter().any(|column| column.column_type.kind == TypeKind::Json)
     }
 
     /// Position of the AUTO_INCREMENT column.

@@ -49,6 +49,8 @@ pub struct Run<'r, 's> {
     workspace: OnceCell<Rc<Workspace>>,
     /// What is held until the statement ends.
     charged: Option<Held>,
+    /// The table that rows are stored in, where errors name it beside the column.
+    pub(crate) stores_to: String,
     /// While expressions of a table over its own rows are computed, if the connection has another collation than these.
     stored_facts: Option<Box<StatementFacts>>,
 }
@@ -79,6 +81,7 @@ impl<'r, 's> Run<'r, 's> {
             parameters: Vec::new(),
             workspace: OnceCell::new(),
             charged: None,
+            stores_to: String::new(),
             stored_facts: None,
         }
     }
@@ -108,6 +111,13 @@ impl<'r, 's> Run<'r, 's> {
         match &mut self.charged {
             Some(all) => all.absorb(held),
             None => self.charged = Some(held),
+        }
+    }
+
+    /// Rows are going to be stored in that table: errors of JSON name it.
+    pub fn store_to(&mut self, definition: &dictionary::TableDefinition) {
+        if definition.has_json() {
+            self.stores_to.clone_from(&definition.name.table);
         }
     }
 

@@ -118,6 +118,7 @@ impl Storing {
         }
         let mut context = StoreContext {
             mode: self.mode,
+            table: &run.stores_to,
             column: &column.name,
             row: row_number,
             source: given.source,
@@ -199,7 +200,7 @@ pub fn text_on_the_way(
         return None;
     }
     let is_bits = matches!(value, Value::Bytes(_)) && expression.result.is_number_bytes();
-    if !is_moment && !is_bits || kind.is_string() || kind.is_large_object() {
+    if !is_moment && !is_bits || kind.is_string() || kind.may_be_long() {
         return None;
     }
     let text = values::convert::to_text(value.as_ref(), &expression.result.column_type)?;
@@ -236,6 +237,7 @@ pub fn implicit_default(column_type: &ColumnType) -> Value {
         TypeKind::Time => Value::Time(Time::default()),
         TypeKind::DateTime | TypeKind::Timestamp => Value::DateTime(DateTime::default()),
         TypeKind::Null => Value::Null,
+        TypeKind::Json => Value::Bytes(values::json::NULL.to_vec()),
         TypeKind::Binary => Value::Bytes(vec![0; column_type.length.unwrap_or(1) as usize]),
         _ => Value::Bytes(Vec::new()),
     }

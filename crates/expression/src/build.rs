@@ -8,6 +8,7 @@ use crate::context::EvaluationContext;
 use crate::convert;
 use crate::derive;
 use crate::facts::{SqlMode, StatementFacts};
+use crate::json;
 use crate::operators::{
     Arithmetic, ArithmeticMode, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast,
     CastFailure, Comparison, ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like,
@@ -119,6 +120,8 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&left)?;
         scalar(&right)?;
+        json::make_number(&mut left);
+        json::make_number(&mut right);
         let (mode, result) = Arithmetic::derive(
             operator,
             &left.result,
@@ -140,6 +143,7 @@ impl Expression {
     /// Unary minus; a literal becomes the negative literal.
     pub fn negate(mut operand: Expression) -> SqlResult<Expression> {
         scalar(&operand)?;
+        json::make_number(&mut operand);
         match operand.literal() {
             // What is negative already becomes an exact number.
             Some(Value::Int(value)) if operand.result.class() == TypeClass::Integer && *value < 0 => {
@@ -178,6 +182,7 @@ impl Expression {
     pub fn bit(operator: BitOperator, left: Expression, right: Option<Expression>) -> SqlResult<Expression> {
         scalar(&left)?;
         right.as_ref().map_or(Ok(()), scalar)?;
+        let (left, right) = (json::as_number(left), right.map(json::as_number));
         let (mut operation, result) = BitOperation::derive(operator, left, right);
         if !operation.over_bytes {
             choose_numbers(&mut operation.left, &ResultType::integer(BIT_DIGITS));
@@ -336,6 +341,8 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&operand)?;
         scalar(&pattern)?;
+        json::make_text(&mut operand);
+        json::make_text(&mut pattern);
         let common =
             derive::common_collation(&mut [&mut operand, &mut pattern], facts.connection, "like", true)?;
         let nullable = operand.result.nullable || pattern.result.nullable;
@@ -352,6 +359,8 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&operand)?;
         scalar(&pattern)?;
+        json::make_text(&mut operand);
+        json::make_text(&mut pattern);
         check_regexp_sets(&operand.result, &pattern.result, "regexp_like")?;
         let common = derive::common_collation(
             &mut [&mut operand, &mut pattern],
@@ -394,12 +403,11 @@ impl Expression {
     /// CAST to a type, with warnings for what does not fit.
     pub fn cast(operand: Expression, target: ColumnType, facts: BuildFacts) -> SqlResult<Expression> {
         scalar(&operand)?;
-        let coercibility = if crate::result_type::class_of(target.kind) == TypeClass::Text {
-            Coercibility::Implicit
-        } else {
-            Coercibility::Numeric
+        let coercibility = match crate::result_type::class_of(target.kind) {
+            TypeClass::Text | TypeClass::Json => Coercibility::Implicit,
+            _ => Coercibility::Numeric,
         };
-        let may_fail = target.kind.is_temporal() || target.kind == TypeKind::Year;
+        let may_fail = target.kind.is_temporal() || matches!(target.kind, TypeKind::Year | TypeKind::Json);
         let checked = target.kind.is_string() && facts.sql_mode.is_strict();
         let nullable = operand.result.nullable || may_fail || checked;
         let result = ResultType { column_type: target, nullable, coercibility };
@@ -438,6 +446,7 @@ impl Expression {
     /// A COLLATE clause; error 1253 when the collation is not of the operand's character set.
     pub fn collate(operand: Expression, collation: CollationId, facts: BuildFacts) -> SqlResult<Expression> {
         scalar(&operand)?;
+        let operand = json::as_text(operand);
         let operand = if operand.result.class() == TypeClass::Text {
             operand
         } else {
@@ -479,6 +488,8 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&operand)?;
         scalar(&amount)?;
+        let (mut operand, amount) = (operand, json::as_text(amount));
+        json::make_bare(&mut operand);
         let result = DateArithmetic::derive(&operand.result, &amount.result, unit, facts.connection);
         let operation = DateArithmetic { operand, amount, unit, subtract };
         Ok(new(ExpressionKind::DateArithmetic(Box::new(operation)), result))
@@ -506,6 +517,7 @@ impl Expression {
         for argument in &arguments {
             scalar(argument)?;
         }
+        definition.convert_json(&mut arguments);
         let mut derivation = Derivation {
             name: definition.name,
             arguments: &mut arguments,

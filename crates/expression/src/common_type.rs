@@ -20,6 +20,12 @@ pub fn common_type(types: &[&ResultType], collation: DerivedCollation) -> Result
         types.iter().copied().filter(|result| result.class() != TypeClass::Null).collect();
     let Some((first, rest)) = known.split_first() else { return ResultType::null() };
     let nullable = types.iter().any(|result| result.nullable);
+    if known.iter().any(|result| result.class() == TypeClass::Json) {
+        // Beside anything else it is text.
+        let is_json = known.iter().all(|result| result.class() == TypeClass::Json);
+        let common = if is_json { ResultType::json() } else { ResultType::json_text() };
+        return common.nullable_if(nullable);
+    }
     let mut kind = rest.iter().fold(first.kind(), |kind, next| merged_kind(kind, next.kind()));
     if let [only] = known.as_slice()
         && only.kind().has_members()

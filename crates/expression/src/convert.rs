@@ -423,7 +423,7 @@ fn text_of_number(number: u64, column_type: &ColumnType) -> (Value, Cow<'_, Colu
 }
 
 /// The date of an exact number that has a fraction but no time of day.
-pub(crate) fn date_with_fraction(
+pub fn date_with_fraction(
     value: ValueRef<'_>,
     column_type: &ColumnType,
     rules: DateRules,
@@ -437,7 +437,7 @@ pub(crate) fn date_with_fraction(
 }
 
 /// Whether an exact number has digits behind its point.
-pub(crate) fn has_fraction(value: ValueRef<'_>) -> bool {
+pub fn has_fraction(value: ValueRef<'_>) -> bool {
     matches!(value, ValueRef::Decimal(number) if number.scale() > 0)
 }
 
@@ -560,6 +560,8 @@ pub fn to_type(
             Ok(to_time(seen, from, context)?.map_or(Value::Null, |time| Value::Time(adjust(time, digits))))
         }
         TypeClass::Text => text_of_type(value, from, target, context),
+        // Of another type it was made JSON before.
+        TypeClass::Json => Ok(value.into_value()),
     }
 }
 
@@ -612,9 +614,14 @@ fn text_of_type(
     }
     let source = match class_of(from.kind) {
         TypeClass::Text => from.collation,
+        TypeClass::Json => CollationId::UTF8MB4_BIN,
         _ => context.facts().connection_collation,
     };
-    let value = value.into_value();
+    let mut value = value.into_value();
+    if from.kind == TypeKind::Json {
+        let text = values::convert::to_text(value.as_ref(), from).unwrap_or_default().into_owned();
+        value = Value::Bytes(text);
+    }
     if let Value::Bytes(bytes) = value {
         // Bytes that are no text stay what they are until a table keeps them.
         return Ok(Value::Bytes(match text::same_character_set(source, target.collation) {

@@ -40,6 +40,11 @@ pub fn derived_collation(expression: &Expression, connection: CollationId) -> De
             coercibility: Coercibility::Implicit,
             ascii_only: false,
         },
+        TypeClass::Json => DerivedCollation {
+            collation: CollationId::UTF8MB4_BIN,
+            coercibility: Coercibility::Implicit,
+            ascii_only: false,
+        },
         TypeClass::Null => DerivedCollation {
             collation: CollationId::BINARY,
             coercibility: Coercibility::Ignorable,

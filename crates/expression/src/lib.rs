@@ -12,6 +12,7 @@ pub mod convert;
 pub mod derive;
 pub mod evaluate;
 pub mod facts;
+pub mod json;
 pub mod operand;
 pub mod operators;
 pub mod parameter;

@@ -47,6 +47,7 @@ pub fn derived_type(beside: &ColumnType) -> ColumnType {
             TypeClass::DateTime => ResultType::datetime(6).column_type,
             TypeClass::Time => ResultType::time(6).column_type,
             TypeClass::Text | TypeClass::Null => text(beside.collation),
+            TypeClass::Json => text(CollationId::UTF8MB4_0900_AI_CI),
         },
     }
 }
@@ -78,7 +79,7 @@ pub fn retyped_for(given: &TypedValue, wanted: &ColumnType) -> Option<ColumnType
     let is_text = matches!(value, Value::Bytes(_));
     let fits = match class_of(wanted.kind) {
         TypeClass::Text => is_text,
-        TypeClass::Null => false,
+        TypeClass::Null | TypeClass::Json => false,
         // A text may be an exact number that is no integer.
         TypeClass::Integer if is_text && wanted.kind == TypeKind::BigInt => {
             let is_other = integer_of_text(value, column_type, wanted).is_none() && is_exact_number(value);

@@ -5,7 +5,7 @@ use crate::print_call::{write_call, write_cast};
 use crate::result_type::{Coercibility, ResultType};
 use crate::tree::{Expression, ExpressionKind, SubqueryUse};
 use std::fmt::{Display, Formatter, Result};
-use values::Value;
+use values::{TypeKind, Value, ValueRef};
 
 impl Display for Expression {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -208,8 +208,11 @@ fn write_literal(value: &Value, result: &ResultType, f: &mut Formatter<'_>) -> R
             bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
         }
         Value::Bytes(bytes) => {
-            f.write_str("'")?;
-            for character in String::from_utf8_lossy(bytes).chars() {
+            let is_json = result.kind() == TypeKind::Json;
+            let text =
+                values::convert::to_text(ValueRef::Bytes(bytes), &result.column_type).unwrap_or_default();
+            f.write_str(if is_json { "json'" } else { "'" })?;
+            for character in String::from_utf8_lossy(&text).chars() {
                 match character {
                     '\0' => f.write_str("\\0")?,
                     '\n' => f.write_str("\\n")?,

@@ -31,6 +31,8 @@ const MEDIUM_TEXT_BYTES_MAX: u64 = 16_777_215;
 const BUILT_TEXT_BYTES_MAX: u64 = 16_777_216;
 /// Characters that MySQL declares for a date or time as text.
 const MOMENT_CHARACTERS: u32 = 29;
+/// Characters of JSON as text.
+const JSON_CHARACTERS: u32 = u32::MAX / 4;
 /// Display length of a DOUBLE without decimals.
 const DOUBLE_DIGITS: u32 = 17;
 /// Display length of a DOUBLE without a fixed scale.
@@ -64,6 +66,8 @@ pub enum TypeClass {
     DateTime,
     /// TIME.
     Time,
+    /// JSON.
+    Json,
 }
 
 /// The class of a kind.
@@ -81,6 +85,7 @@ pub fn class_of(kind: TypeKind) -> TypeClass {
         TypeKind::Float | TypeKind::Double => TypeClass::Double,
         TypeKind::Date | TypeKind::DateTime | TypeKind::Timestamp => TypeClass::DateTime,
         TypeKind::Time => TypeClass::Time,
+        TypeKind::Json => TypeClass::Json,
         _ => TypeClass::Text,
     }
 }
@@ -157,6 +162,20 @@ impl ResultType {
         ResultType::double_of(DOUBLE_DIGITS + u32::from(decimals), decimals)
     }
 
+    /// JSON that a function makes.
+    pub fn json() -> ResultType {
+        let column_type =
+            ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Json) };
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Implicit }
+    }
+
+    /// The text of JSON.
+    pub fn json_text() -> ResultType {
+        let column_type = ColumnType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
+        let column_type = ColumnType { length: Some(JSON_CHARACTERS), ..column_type };
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Implicit }
+    }
+
     /// DATE.
     pub fn date() -> ResultType {
         ResultType::numeric(ColumnType::new(TypeKind::Date))
@@ -214,10 +233,9 @@ impl ResultType {
 
     /// The type of a column.
     pub fn column(column_type: ColumnType, nullable: bool) -> ResultType {
-        let coercibility = if class_of(column_type.kind) == TypeClass::Text {
-            Coercibility::Implicit
-        } else {
-            Coercibility::Numeric
+        let coercibility = match class_of(column_type.kind) {
+            TypeClass::Text | TypeClass::Json => Coercibility::Implicit,
+            _ => Coercibility::Numeric,
         };
         ResultType { column_type, nullable, coercibility }
     }
@@ -264,7 +282,7 @@ impl ResultType {
         match self.class() {
             TypeClass::Double => self.column_type.decimals.unwrap_or(31),
             TypeClass::Text if self.is_number_bytes() => 0,
-            TypeClass::Text => 31,
+            TypeClass::Text | TypeClass::Json => 31,
             _ => self.column_type.decimals.unwrap_or(0),
         }
     }
@@ -304,6 +322,7 @@ impl ResultType {
             kind if kind.is_large_object() => {
                 column_type.length.or(kind.large_object_bytes_max()).unwrap_or(u32::MAX)
             }
+            TypeKind::Json => JSON_CHARACTERS,
             TypeKind::Double if column_type.length.is_none() || column_type.decimals.is_none() => 22,
             TypeKind::Float if column_type.decimals.is_none() => 12,
             _ => column_type.display_characters(),

@@ -279,9 +279,7 @@ impl<'s> Walk<'s> {
             }
             E::Function(call) => {
                 self.expressions(&call.arguments);
-                if call.schema.is_some()
-                    || ::expression::builtin::find(&call.name.to_ascii_lowercase()).is_none()
-                {
+                if call.schema.is_some() || builtins::find(&call.name.to_ascii_lowercase()).is_none() {
                     self.functions.push(call);
                 }
             }

@@ -335,8 +335,7 @@ impl Block {
             return Grouping::InOrder;
         }
         let is_key = |key: &SortKey| key.expression.column_slot().is_some_and(|slot| slot < keys.len());
-        let needs_sorted_rows =
-            self.aggregates.iter().any(|call| call.distinct || call.kind == AggregateKind::GroupConcat);
+        let needs_sorted_rows = self.aggregates.iter().any(|call| call.distinct || call.kind.collects());
         // Without aggregates MySQL takes rows that a key makes distinct for groups.
         let distinct = self.aggregates.is_empty() && self.is_single() && self.holds_unique_key(keys);
         let as_read = self.sorts_as_it_reads(keys.iter(), read);

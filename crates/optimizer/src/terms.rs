@@ -105,7 +105,7 @@ fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool 
         }
         (TypeClass::DateTime, _) => mode == ComparisonMode::DateTime,
         (TypeClass::Time, _) => mode == ComparisonMode::Time,
-        (TypeClass::Null, _) => false,
+        (TypeClass::Null | TypeClass::Json, _) => false,
     }
 }
 

@@ -563,6 +563,13 @@ pub enum AggregateKind {
     Maximum,
     /// GROUP_CONCAT.
     GroupConcat,
+    /// JSON_ARRAYAGG.
+    JsonArray {
+        /// Values that are NULL are left out.
+        absent_on_null: bool,
+    },
+    /// JSON_OBJECTAGG.
+    JsonObject,
     /// BIT_AND.
     BitAnd,
     /// BIT_OR.
@@ -583,6 +590,14 @@ pub enum AggregateKind {
 }
 
 impl AggregateKind {
+    /// Whether the value of a group holds those of all its rows.
+    pub fn collects(self) -> bool {
+        matches!(
+            self,
+            AggregateKind::GroupConcat | AggregateKind::JsonArray { .. } | AggregateKind::JsonObject
+        )
+    }
+
     /// The name that MySQL prints.
     pub fn name(self) -> &'static str {
         match self {
@@ -592,6 +607,8 @@ impl AggregateKind {
             AggregateKind::Minimum => "min",
             AggregateKind::Maximum => "max",
             AggregateKind::GroupConcat => "group_concat",
+            AggregateKind::JsonArray { .. } => "json_arrayagg",
+            AggregateKind::JsonObject => "json_objectagg",
             AggregateKind::BitAnd => "bit_and",
             AggregateKind::BitOr => "bit_or",
             AggregateKind::BitXor => "bit_xor",

@@ -370,7 +370,8 @@ fn order_matters(keys: &[Expression], aggregates: &[AggregateCall]) -> bool {
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => false,
             AggregateKind::Minimum | AggregateKind::Maximum => call.arguments.iter().any(is_text),
             AggregateKind::Sum | AggregateKind::Average => !call.arguments.iter().all(is_exact),
-            AggregateKind::Variance { .. } | AggregateKind::GroupConcat | AggregateKind::First => true,
+            AggregateKind::Variance { .. } | AggregateKind::First => true,
+            AggregateKind::GroupConcat | AggregateKind::JsonArray { .. } | AggregateKind::JsonObject => true,
         })
 }
 

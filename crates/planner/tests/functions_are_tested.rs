@@ -157,7 +157,7 @@ fn every_function_is_called_in_a_golden_test() {
             })
         })
     };
-    let missing: Vec<&str> = expression::builtin::names().filter(|name| !is_called(name)).collect();
+    let missing: Vec<&str> = builtins::names().filter(|name| !is_called(name)).collect();
     assert!(missing.is_empty(), "in no test of tests/sql/functions: {missing:?}");
 }
 

@@ -70,6 +70,12 @@ impl SessionState {
     /// A value as a user variable holds it: a date, a time and a member of an ENUM or SET as text. The bytes of a literal
     /// such as `x'41'` are no number any more.
     fn as_variable(&self, mut typed: TypedValue) -> TypedValue {
+        if typed.column_type.kind == TypeKind::Json && !matches!(typed.value, Value::Null) {
+            let text = values::convert::to_text(typed.value.as_ref(), &typed.column_type);
+            let text = text.unwrap_or_default().into_owned();
+            let column_type = ColumnType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
+            return TypedValue { value: Value::Bytes(text), column_type };
+        }
         if typed.column_type.is_number_bytes() {
             typed.column_type.decimals = None;
         }

@@ -76,7 +76,7 @@ impl<'t> TableChecksum<'t> {
 /// Whether MySQL keeps a table with such a column as one of rows of any length.
 fn has_any_length(column_type: &ColumnType) -> bool {
     let kind = column_type.kind;
-    matches!(kind, TypeKind::VarChar | TypeKind::VarBinary) || kind.is_large_object()
+    matches!(kind, TypeKind::VarChar | TypeKind::VarBinary) || kind.may_be_long()
 }
 
 /// What a column holds that is NULL: its default, or what its type has for nothing.
@@ -90,6 +90,7 @@ fn blank(column: &ColumnDefinition) -> Vec<u8> {
         TypeKind::Time => Value::Time(Time::default()),
         TypeKind::DateTime | TypeKind::Timestamp => Value::DateTime(DateTime::default()),
         kind if kind.is_string() => Value::Bytes(Vec::new()),
+        TypeKind::Json => Value::Bytes(values::json::NULL.to_vec()),
         _ => Value::UInt(0),
     };
     let value = match &column.default {

@@ -1,11 +1,13 @@
 //! Values as hash keys (equal bytes for equal values) and rows in sort order.
 
+use charset::CollationId;
 use errors::SqlResult;
 use expression::operators::{
     ComparisonMode, compare_values, compared_decimal, compared_moment, compared_time,
 };
 use expression::{EvaluationContext, convert};
 use std::cmp::Ordering;
+use values::json::{self, Node};
 use values::temporal::{DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value, ValueRef};
 
@@ -63,6 +65,7 @@ pub fn append_key(
                 collation.get().sort_key(&bytes, out);
             }
         },
+        ComparisonMode::Json => json::group_key(document_of(value), out),
         ComparisonMode::DateTime => match hashed_moment(value, column_type, context)? {
             Some(moment) => out.extend_from_slice(&values::packed::date_time(moment, 6).to_le_bytes()),
             None => mark_as_different(out),
@@ -78,6 +81,13 @@ pub fn append_key(
         },
     }
     Ok(true)
+}
+
+fn document_of(value: ValueRef<'_>) -> Node<'_> {
+    match value {
+        ValueRef::Bytes(document) => Node::of(document),
+        _ => Node::Null,
+    }
 }
 
 /// A value as the moment that stands for it in a hash; None for what is none.
@@ -130,6 +140,22 @@ pub fn append_sort_key(
     Ok(())
 }
 
+/// The same of values that are equal only where the bytes are: JSON arrays and objects, which all stand in one place of an
+/// order, are told apart behind it.
+pub fn append_place(
+    mode: ComparisonMode,
+    value: ValueRef<'_>,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    append_sort_key(mode, value, column_type, false, context, out)?;
+    if mode == ComparisonMode::Json {
+        append_key(mode, value, column_type, context, out)?;
+    }
+    Ok(())
+}
+
 /// The first byte of NULL; every other value's is greater.
 const NULL_MARK: u8 = 0;
 const VALUE_MARK: u8 = 1;
@@ -147,6 +173,12 @@ fn append_ordered(
         (ComparisonMode::Text(collation), _) => {
             let bytes = convert::to_text(value, column_type, context).unwrap_or_default();
             collation.get().sort_key(&bytes, out);
+        }
+        (ComparisonMode::Json, _) => {
+            let mut key = Vec::new();
+            json::sort_key(document_of(value), &mut key);
+            // With an end of its own.
+            CollationId::BINARY.get().sort_key(&key, out);
         }
         (ComparisonMode::Decimal, _) => {
             let number = convert::to_decimal(value, column_type, context)?.unwrap_or(Decimal::ZERO);

@@ -37,6 +37,7 @@ pub enum TypeKind {
     LongBlob,
     Enum,
     Set,
+    Json,
 }
 
 impl TypeKind {
@@ -90,6 +91,11 @@ impl TypeKind {
     pub fn is_large_object(self) -> bool {
         use TypeKind::*;
         matches!(self, TinyText | Text | MediumText | LongText | TinyBlob | Blob | MediumBlob | LongBlob)
+    }
+
+    /// Values that may be too long for a row: the TEXT and BLOB families, and JSON.
+    pub fn may_be_long(self) -> bool {
+        self.is_large_object() || self == TypeKind::Json
     }
 
     /// ENUM and SET: numbers in rows, text in expressions.
@@ -326,7 +332,7 @@ impl ColumnType {
             TinyText | TinyBlob => 9,
             Text | Blob => 10,
             MediumText | MediumBlob => 11,
-            LongText | LongBlob => 12,
+            LongText | LongBlob | Json => 12,
             Enum => 1 + u32::from(self.members.len() > 255),
             Set => match self.members.len() {
                 0..=8 => 1,

@@ -40,7 +40,7 @@ impl ColumnType {
 
     /// The decimals: text has no fixed number of them, unless it stands for a number (`x'41'`).
     pub fn computed_decimals(&self) -> u8 {
-        if self.kind.is_string() || self.kind.has_members() {
+        if self.kind.is_string() || self.kind.has_members() || self.kind == TypeKind::Json {
             return self.decimals.unwrap_or(DECIMALS_NOT_FIXED);
         }
         self.protocol_decimals()
@@ -50,6 +50,8 @@ impl ColumnType {
     /// characters that it may hold with all the bytes that each may need.
     pub fn computed_length(&self, results: CollationId) -> u32 {
         match self.length {
+            // Whole characters of four bytes.
+            None if self.kind == TypeKind::Json => u32::MAX / 4 * 4,
             None if self.kind.is_text() && self.kind.is_large_object() => {
                 let own = u32::from(self.collation.charset().max_bytes);
                 self.protocol_length(results).saturating_mul(own)
@@ -79,6 +81,7 @@ impl ColumnType {
             DateTime => 12,
             Year => 13,
             Bit => 16,
+            Json => 245,
             Decimal => 246,
             TinyText | Text | MediumText | LongText | TinyBlob | Blob | MediumBlob | LongBlob => 252,
             VarChar | VarBinary => 253,
@@ -96,11 +99,11 @@ impl ColumnType {
         if self.zerofill || self.kind == Year {
             flags |= FLAG_ZEROFILL;
         }
-        if self.kind.is_large_object() {
+        if self.kind.may_be_long() {
             flags |= FLAG_BLOB;
         }
         let binary_order = self.kind.is_text() && self.collation.get().name.ends_with("_bin");
-        if self.kind.is_binary() || self.kind.is_temporal() || binary_order {
+        if self.kind.is_binary() || self.kind.is_temporal() || binary_order || self.kind == Json {
             flags |= FLAG_BINARY;
         }
         match self.kind {
@@ -169,6 +172,7 @@ impl ColumnType {
             TinyText | Text | MediumText | LongText | TinyBlob | Blob | MediumBlob | LongBlob => {
                 self.kind.large_object_bytes_max().unwrap_or(u32::MAX)
             }
+            Json => u32::MAX,
         }
     }
 

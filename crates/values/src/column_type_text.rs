@@ -38,6 +38,7 @@ impl TypeKind {
             LongBlob => "longblob",
             Enum => "enum",
             Set => "set",
+            Json => "json",
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::column_type::{ColumnType, TypeKind};
 use crate::decimal::{Decimal, Rounding};
+use crate::json;
 use crate::number;
 use crate::temporal::{Date, DateRules, DateTime, Time, parse_date_time, parse_time};
 use crate::text;
@@ -18,7 +19,7 @@ use std::borrow::Cow;
 pub fn to_text<'a>(value: ValueRef<'a>, column_type: &ColumnType) -> Option<Cow<'a, [u8]>> {
     match value {
         ValueRef::Null => None,
-        ValueRef::Bytes(bytes) => Some(Cow::Borrowed(bytes)),
+        ValueRef::Bytes(bytes) if column_type.kind != TypeKind::Json => Some(Cow::Borrowed(bytes)),
         _ => {
             let mut out = Vec::with_capacity(24);
             text::append_narrow_text(value, column_type, &mut out);
@@ -41,6 +42,7 @@ pub fn quoted_text(value: ValueRef<'_>, column_type: &ColumnType) -> String {
     let text = to_text(value, column_type).unwrap_or(Cow::Borrowed(b"NULL"));
     match column_type.kind.is_binary() {
         true => text.iter().map(|&byte| printable_byte(byte)).collect(),
+        false if column_type.kind == TypeKind::Json => String::from_utf8_lossy(&text).into_owned(),
         false => column_type.collation.charset().to_string_lossy(&text),
     }
 }
@@ -73,7 +75,7 @@ const SHOWN_BYTES_MAX: usize = 128;
 /// messages cannot hold.
 pub fn shown_text(value: ValueRef<'_>, column_type: &ColumnType) -> String {
     let mut shown = match value {
-        ValueRef::Bytes(bytes) if bytes.len() > 4 * SHOWN_BYTES_MAX => {
+        ValueRef::Bytes(bytes) if bytes.len() > 4 * SHOWN_BYTES_MAX && column_type.kind != TypeKind::Json => {
             // A character that is shown by a byte takes four at most.
             quoted_text(ValueRef::Bytes(&bytes[..4 * SHOWN_BYTES_MAX]), column_type)
         }
@@ -134,6 +136,9 @@ pub fn to_f64(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut D
             time.to_number() as f64 + if time.negative { -fraction } else { fraction }
         }
         ValueRef::DateTime(moment) => moment.to_number() as f64 + f64::from(moment.microsecond) / 1e6,
+        ValueRef::Bytes(document) if column_type.kind == TypeKind::Json => {
+            json::to_f64(json::Node::of(document)).0
+        }
         ValueRef::Bytes(bytes) if column_type.is_number_bytes() => big_endian(bytes) as f64,
         ValueRef::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
@@ -169,6 +174,9 @@ pub fn to_decimal(
         }
         ValueRef::DateTime(moment) => {
             temporal_decimal(i128::from(moment.to_number()), moment.microsecond, false, column_type)
+        }
+        ValueRef::Bytes(document) if column_type.kind == TypeKind::Json => {
+            json::to_decimal(json::Node::of(document)).0
         }
         ValueRef::Bytes(bytes) if column_type.is_number_bytes() => Decimal::from(big_endian(bytes)),
         ValueRef::Bytes(bytes) => {
@@ -224,6 +232,9 @@ pub fn to_integer(
         ValueRef::Date(date) => i128::from(date.to_number()),
         ValueRef::Time(time) => i128::from(time.rounded(0).to_number()),
         ValueRef::DateTime(moment) => i128::from(moment.rounded(0).unwrap_or(moment).to_number()),
+        ValueRef::Bytes(document) if column_type.kind == TypeKind::Json => {
+            json::to_integer(json::Node::of(document)).0
+        }
         ValueRef::Bytes(bytes) if column_type.is_number_bytes() => i128::from(big_endian(bytes)),
         ValueRef::Bytes(bytes) => {
             let text = readable_text(bytes, column_type.collation);
@@ -321,6 +332,9 @@ pub fn to_bool(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut 
         ValueRef::Int(number) => number != 0,
         ValueRef::UInt(number) => number != 0,
         ValueRef::Decimal(number) => !number.is_zero(),
+        ValueRef::Bytes(document) if column_type.kind == TypeKind::Json => {
+            json::is_true(json::Node::of(document))
+        }
         _ => to_f64(value, column_type, diagnostics)? != 0.0,
     })
 }

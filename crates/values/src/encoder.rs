@@ -25,14 +25,16 @@ impl ColumnEncoder {
     /// An encoder for values of that type that go to a client whose results are in that collation's
     /// character set (`binary`: no conversion). TIMESTAMP values are stored in UTC and shown in `time_zone`.
     pub fn new(column_type: &ColumnType, results: CollationId, time_zone: TimeZone) -> ColumnEncoder {
-        let (source, target) = (column_type.collation.charset(), results.charset());
-        let is_text = column_type.kind.is_text() || column_type.kind.has_members();
+        let is_json = column_type.kind == TypeKind::Json;
+        let own = if is_json { CollationId::UTF8MB4_BIN } else { column_type.collation };
+        let (source, target) = (own.charset(), results.charset());
+        let is_text = column_type.kind.is_text() || column_type.kind.has_members() || is_json;
         let differs = source.name != target.name && !source.is_binary() && !target.is_binary();
         let conversion = (is_text && differs).then_some((source, target));
         let time_zone = if column_type.kind == TypeKind::Timestamp { time_zone } else { TimeZone::System };
         let is_special = conversion.is_some()
             || time_zone != TimeZone::System
-            || matches!(column_type.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit);
+            || matches!(column_type.kind, TypeKind::Enum | TypeKind::Set | TypeKind::Bit | TypeKind::Json);
         ColumnEncoder {
             form: Form::of(column_type),
             column_type: column_type.clone(),
@@ -104,7 +106,9 @@ impl ColumnEncoder {
             (_, Value::Date(date)) => append_binary_date_time(date.midnight(), out),
             (_, Value::DateTime(moment)) => append_binary_date_time(self.time_zone.from_utc(*moment), out),
             (_, Value::Time(time)) => append_binary_time(*time, out),
-            (Form::Bytes | Form::Decimal { .. } | Form::Null, _) => self.special_text(value, out),
+            (Form::Bytes | Form::Json | Form::Decimal { .. } | Form::Null, _) => {
+                self.special_text(value, out)
+            }
             _ if self.form.write(value, &mut raw[..width]).is_some() => self.binary(&raw[..width], out),
             _ => self.special_text(value, out),
         }

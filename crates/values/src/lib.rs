@@ -9,6 +9,7 @@ pub mod compare;
 pub mod convert;
 pub mod decimal;
 pub mod encoder;
+pub mod json;
 pub mod key;
 mod members;
 pub mod number;

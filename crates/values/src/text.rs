@@ -23,6 +23,9 @@ pub fn append_text(value: ValueRef<'_>, column_type: &ColumnType, out: &mut Vec<
             Some(decimals) => number::append_fixed(number, decimals, out),
             None => number::append_f64(number, out),
         },
+        ValueRef::Bytes(document) if column_type.kind == TypeKind::Json => {
+            crate::json::print(crate::json::Node::of(document), out);
+        }
         ValueRef::Bytes(bytes) => out.extend_from_slice(bytes),
         ValueRef::Date(date) => date.append_text(out),
         ValueRef::Time(time) => time.append_text(column_type.fractional_digits(), out),

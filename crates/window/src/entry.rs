@@ -7,7 +7,7 @@ use expression::operators::ComparisonMode;
 use expression::{EvaluationContext, Expression, TypeClass, convert};
 use plan::window::{FrameBound, WindowStep};
 use spill::Workspace;
-use spill::keys::append_sort_key;
+use spill::keys::append_place;
 use std::rc::Rc;
 use values::{RowRef, Rows, Value, ValueRef};
 
@@ -157,7 +157,7 @@ fn append_keys(
 ) -> SqlResult<()> {
     for (expression, mode) in expressions {
         let value = expression.operand(row, context)?;
-        append_sort_key(*mode, value.as_ref(), &expression.result.column_type, false, context, out)?;
+        append_place(*mode, value.as_ref(), &expression.result.column_type, context, out)?;
     }
     Ok(())
 }

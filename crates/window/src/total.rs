@@ -318,7 +318,10 @@ impl State {
             }
             AggregateKind::Variance { .. } if grows => State::Moments(Moments::default()),
             AggregateKind::Variance { .. } => State::Numbers(VecDeque::new()),
-            AggregateKind::GroupConcat | AggregateKind::First | AggregateKind::Grouping(_) => return None,
+            AggregateKind::GroupConcat | AggregateKind::JsonArray { .. } | AggregateKind::JsonObject => {
+                return None;
+            }
+            AggregateKind::First | AggregateKind::Grouping(_) => return None,
         })
     }
 }

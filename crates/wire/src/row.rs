@@ -85,8 +85,10 @@ impl ColumnWriter {
     fn new(column: &ResultColumn, results: Option<&'static Charset>) -> ColumnWriter {
         let column_type = column.column_type.clone();
         let conversion = match results {
-            Some(target) if type_code::is_text(&column_type) => {
-                let source = column_type.collation.charset();
+            Some(target) if type_code::is_text(&column_type) || column_type.kind == TypeKind::Json => {
+                let is_json = column_type.kind == TypeKind::Json;
+                let own = if is_json { CollationId::UTF8MB4_BIN } else { column_type.collation };
+                let source = own.charset();
                 (!contains(target, source)).then_some((source, target))
             }
             _ => None,
@@ -95,6 +97,15 @@ impl ColumnWriter {
     }
 
     fn push_bytes(&self, out: &mut Vec<u8>, bytes: &[u8]) {
+        if self.column_type.kind == TypeKind::Json {
+            let mut text = Vec::new();
+            append_text(ValueRef::Bytes(bytes), &self.column_type, &mut text);
+            return self.push_text_bytes(out, &text);
+        }
+        self.push_text_bytes(out, bytes);
+    }
+
+    fn push_text_bytes(&self, out: &mut Vec<u8>, bytes: &[u8]) {
         match self.conversion {
             Some((source, target)) if !source.converts_unchanged(bytes, target) => {
                 push_length_encoded_bytes(out, &source.convert(bytes, target).text);

@@ -32,6 +32,7 @@ fn insert(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcom
         InsertRows::Values(rows) => rows.len() > 1,
         InsertRows::Query(_) => true,
     };
+    run.store_to(plan.target.table.definition());
     let storing = Storing::new(run, plan.ignore, several).telling_once();
     let mut writer = Writer::new(plan, storing, run);
     let given = match &plan.rows {

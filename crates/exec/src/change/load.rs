@@ -66,6 +66,7 @@ fn insert(
     plan: &LoadPlan,
     pieces: &mut dyn FnMut() -> SqlResult<Option<Vec<u8>>>,
 ) -> SqlResult<StatementOutcome> {
+    run.store_to(plan.insert.target.table.definition());
     let storing = Storing::new(run, plan.insert.ignore, true);
     let mut writer = Writer::new(&plan.insert, storing, run);
     let given = lines(run, plan, storing, &mut writer, pieces);

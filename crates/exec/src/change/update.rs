@@ -37,6 +37,9 @@ struct Waiting {
 /// Runs the statement.
 pub fn run(run: &mut Run<'_, '_>, plan: &UpdatePlan) -> SqlResult<StatementOutcome> {
     check_safe(run, plan.reads_whole)?;
+    for target in &plan.targets {
+        run.store_to(target.base.table.definition());
+    }
     let storing = Storing::new(run, plan.ignore, true);
     let mut updating = Updating { plan, storing, counts: Counts::default(), row_number: 0 };
     if joins(&plan.node) {

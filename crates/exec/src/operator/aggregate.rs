@@ -4,7 +4,7 @@
 
 use super::aggregate_state::grows;
 use super::group::Group;
-use super::{Operator, append_key, append_sort_key, open};
+use super::{Operator, append_key, append_place, open};
 use crate::batch::RowBatch;
 use crate::key_table::KeyTable;
 use crate::run::Run;
@@ -133,7 +133,7 @@ impl<'p> Grouping<'p> {
         let mut place = std::mem::take(&mut self.key);
         place.clear();
         for (value, (mode, column_type)) in keys.iter().zip(&self.modes) {
-            append_sort_key(*mode, value, column_type, false, run, &mut place)?;
+            append_place(*mode, value, column_type, run, &mut place)?;
         }
         place.extend_from_slice(&self.rows.to_be_bytes());
         let pushed = sorter.push(&place, self.joined(keys, row, 0));
@@ -353,7 +353,7 @@ impl<'p> Grouping<'p> {
             // Each super-aggregate row behind its group.
             for (at, (value, (mode, column_type))) in group.keys.iter().zip(&self.modes).enumerate() {
                 place.push(u8::from(at >= group.kept));
-                append_sort_key(*mode, value.as_ref(), column_type, false, run, &mut place)?;
+                append_place(*mode, value.as_ref(), column_type, run, &mut place)?;
             }
         } else {
             place.extend_from_slice(&group.first_row.to_be_bytes());

@@ -4,13 +4,16 @@ use super::{append_key, compare_rows};
 use crate::batch::long_bytes;
 use crate::run::{Run, row_bytes};
 use crate::spill::{Held, KeySet, LongHeld};
+use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::operators::{ComparisonMode, compare_values};
 use expression::{
     EvaluationContext, Expression, ExpressionKind, Operand, ResultType, SqlMode, TypeClass, convert, text,
 };
 use plan::physical::{AggregateCall, AggregateKind};
+use std::borrow::Cow;
 use std::cmp::Ordering;
+use values::json::{self, Built, Members, Node};
 use values::temporal::{Date, DateTime};
 use values::{Decimal, RowRef, TypeKind, Value, ValueRef};
 use window::totals::{self, Moments};
@@ -31,7 +34,7 @@ pub struct Accumulator {
 
 /// Whether the state of one group grows with its rows.
 pub fn grows(call: &AggregateCall) -> bool {
-    call.distinct || call.kind == AggregateKind::GroupConcat
+    call.distinct || call.kind.collects()
 }
 
 enum State {
@@ -54,6 +57,8 @@ enum State {
     Bits(u64),
     Moments(Moments),
     Texts(Vec<(Vec<Value>, Vec<u8>)>),
+    /// Documents, for JSON_OBJECTAGG with the names of members before them.
+    Documents(Vec<(Vec<u8>, Vec<u8>)>),
     Constant(Value),
 }
 
@@ -74,6 +79,7 @@ impl Accumulator {
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
             AggregateKind::Variance { .. } => State::Moments(Moments::default()),
             AggregateKind::GroupConcat => State::Texts(Vec::new()),
+            AggregateKind::JsonArray { .. } | AggregateKind::JsonObject => State::Documents(Vec::new()),
             AggregateKind::Grouping(_) => State::Constant(Value::Int(0)),
         };
         Accumulator { state, seen: None, held: None, begun: false }
@@ -97,6 +103,9 @@ impl Accumulator {
         }
         if call.kind == AggregateKind::GroupConcat {
             return self.add_text(call, row, run);
+        }
+        if let State::Documents(_) = &self.state {
+            return self.add_document(call, row, run);
         }
         let Some(first) = call.arguments.first() else { return Ok(()) };
         let value = first.operand(row, run)?;
@@ -198,7 +207,7 @@ impl Accumulator {
             State::Moments(moments) => {
                 moments.add(convert::to_double(value, column_type, run)?.unwrap_or(0.0));
             }
-            State::First(_) | State::Texts(_) | State::Constant(_) => {}
+            State::First(_) | State::Texts(_) | State::Documents(_) | State::Constant(_) => {}
         }
         Ok(())
     }
@@ -250,6 +259,31 @@ impl Accumulator {
         Ok(())
     }
 
+    /// JSON_ARRAYAGG and JSON_OBJECTAGG: a value that is NULL is the document null. Error 3158 for the name of a member that is NULL.
+    fn add_document(
+        &mut self,
+        call: &AggregateCall,
+        row: RowRef<'_>,
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let (name, argument) = match &call.arguments[..] {
+            [argument] => (Vec::new(), argument),
+            [name, argument] => (member_name(name, row, run)?, argument),
+            _ => return Ok(()),
+        };
+        let document = match argument.operand(row, run)?.into_value() {
+            Value::Bytes(document) => document,
+            _ if call.kind == (AggregateKind::JsonArray { absent_on_null: true }) => return Ok(()),
+            _ => json::NULL.to_vec(),
+        };
+        let bytes = name.len() + document.len() + DOCUMENT_BYTES;
+        self.held.get_or_insert_with(|| run.hold()).grow(bytes as u64)?;
+        if let State::Documents(documents) = &mut self.state {
+            documents.push((name, document));
+        }
+        Ok(())
+    }
+
     /// The value for the group.
     pub fn finish(&mut self, call: &AggregateCall, run: &mut Run<'_, '_>) -> SqlResult<Value> {
         Ok(match &mut self.state {
@@ -274,9 +308,43 @@ impl Accumulator {
             State::Bits(bits) => Value::UInt(*bits),
             State::Moments(moments) => moments.variance(call.kind),
             State::Texts(texts) => concatenated(call, texts, run),
+            State::Documents(documents) if documents.is_empty() => Value::Null,
+            State::Documents(documents) => collected(call.kind, documents)?,
             State::Constant(value) => value.clone(),
         })
     }
+}
+
+/// Bytes that a document and a name take beside their own.
+const DOCUMENT_BYTES: usize = 64;
+
+/// The name of a member, in utf8mb4.
+fn member_name(argument: &Expression, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<Vec<u8>> {
+    let value = argument.operand(row, run)?;
+    let Some(name) = convert::to_text(value.as_ref(), &argument.result.column_type, run) else {
+        return Err(sql_error!(ER_JSON_DOCUMENT_NULL_KEY));
+    };
+    let from = match argument.result.class() {
+        TypeClass::Text => argument.result.collation(),
+        _ => run.facts().connection_collation,
+    };
+    if from == CollationId::BINARY {
+        return Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary"));
+    }
+    Ok(text::convert(name.into_owned(), from, CollationId::UTF8MB4_BIN))
+}
+
+/// The array or object of a group.
+fn collected(kind: AggregateKind, documents: &[(Vec<u8>, Vec<u8>)]) -> SqlResult<Value> {
+    let values = documents.iter().map(|(_, document)| Built::Kept(Node::of(document)));
+    let built = match kind {
+        AggregateKind::JsonObject => {
+            let names = documents.iter().map(|(name, _)| Cow::Borrowed(name.as_slice()));
+            Built::Object(Members::from_pairs(names.zip(values).collect()))
+        }
+        _ => Built::Array(values.collect()),
+    };
+    built.encode().map(Value::Bytes)
 }
 
 /// MIN and MAX compare ENUM and SET as text.

@@ -26,7 +26,7 @@ mod union_keys;
 pub(crate) mod virtual_table;
 mod window;
 
-pub(crate) use spill::keys::{append_key, append_sort_key, compare_rows};
+pub(crate) use spill::keys::{append_key, append_place, append_sort_key, compare_rows};
 
 use crate::actuals::Measured;
 use crate::batch::RowBatch;

@@ -6,10 +6,12 @@ use super::{Operator, append_sort_key};
 use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::{LongHeld, Sorted, Sorter};
-use errors::SqlResult;
+use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use expression::operators::ComparisonMode;
 use plan::physical::{RowLimit, SortKey};
+use values::ValueRef;
+use values::json::Node;
 
 /// Up to so many wanted rows the surplus is dropped while reading.
 const TOP_ROWS_MAX: u64 = 100_000;
@@ -46,6 +48,7 @@ impl<'p> Sort<'p> {
         let mut batch = run.batch();
         let mut bytes = Vec::new();
         let mut held = LongHeld::default();
+        let mut warns = false;
         while self.input.next(run, &mut batch)? {
             run.check_killed()?;
             for row in batch.iter() {
@@ -53,6 +56,7 @@ impl<'p> Sort<'p> {
                 for (key, mode) in self.keys.iter().zip(&modes) {
                     let value = key.expression.operand(row, run)?;
                     let column_type = &key.expression.result.column_type;
+                    warns |= is_sorted_by_size(*mode, value.as_ref());
                     append_sort_key(*mode, value.as_ref(), column_type, key.descending, run, &mut bytes)?;
                     held.reach(bytes.len(), || run.workspace().clone())?;
                 }
@@ -61,6 +65,9 @@ impl<'p> Sort<'p> {
                 }
             }
             self.width = batch.width();
+        }
+        if warns {
+            run.diagnostics().warning(sql_error!(ER_NOT_SUPPORTED_YET, "sorting of non-scalar JSON values"));
         }
         sorter.finish()
     }
@@ -76,5 +83,13 @@ impl Operator for Sort<'_> {
             }
         };
         sorted.next(self.width, batch)
+    }
+}
+
+/// JSON arrays and objects are put in order by their sizes alone: warning 1235.
+fn is_sorted_by_size(mode: ComparisonMode, value: ValueRef<'_>) -> bool {
+    match value {
+        ValueRef::Bytes(document) if mode == ComparisonMode::Json => !Node::of(document).is_scalar(),
+        _ => false,
     }
 }

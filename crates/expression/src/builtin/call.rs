@@ -14,12 +14,16 @@ use values::{Decimal, RowRef, TypeKind, Value, ValueRef};
 
 /// One evaluation of a function.
 pub struct Call<'a> {
-    pub(crate) call: &'a FunctionCall,
+    /// The call.
+    pub call: &'a FunctionCall,
     /// The call as an expression, for errors that print it.
-    pub(crate) whole: &'a Expression,
-    pub(crate) result: &'a ResultType,
-    pub(crate) row: RowRef<'a>,
-    pub(crate) context: &'a mut dyn EvaluationContext,
+    pub whole: &'a Expression,
+    /// The type that was derived for it.
+    pub result: &'a ResultType,
+    /// The row.
+    pub row: RowRef<'a>,
+    /// The statement and session.
+    pub context: &'a mut dyn EvaluationContext,
     /// Bytes of long values that the call holds, counted by the context until it ends.
     pub(crate) waiting: usize,
 }
@@ -116,7 +120,7 @@ impl<'a> Call<'a> {
     }
 
     /// The value of a part of an argument.
-    pub(crate) fn operand_of(&mut self, part: &'a Expression) -> SqlResult<Operand<'a>> {
+    pub fn operand_of(&mut self, part: &'a Expression) -> SqlResult<Operand<'a>> {
         part.operand(self.row, self.context)
     }
 
@@ -143,7 +147,7 @@ impl<'a> Call<'a> {
     }
 
     /// The expression that gives the number or date of an argument; None for NULL.
-    pub(crate) fn chosen(&mut self, index: usize) -> SqlResult<Option<&'a Expression>> {
+    pub fn chosen(&mut self, index: usize) -> SqlResult<Option<&'a Expression>> {
         let call = self.call;
         call.arguments[index].chosen(self.row, self.context)
     }
@@ -188,6 +192,10 @@ impl<'a> Call<'a> {
     pub fn text(&mut self, index: usize) -> SqlResult<Option<Cow<'a, [u8]>>> {
         let operand = self.operand(index)?;
         let column_type = &self.argument(index).column_type;
+        if column_type.kind == TypeKind::Json {
+            let text = convert::to_text(operand.as_ref(), column_type, self.context);
+            return Ok(text.map(|text| Cow::Owned(text.into_owned())));
+        }
         Ok(match operand {
             Operand::Borrowed(ValueRef::Bytes(bytes)) => Some(Cow::Borrowed(bytes)),
             Operand::Owned(Value::Bytes(bytes)) => Some(Cow::Owned(bytes)),
@@ -210,6 +218,7 @@ impl<'a> Call<'a> {
         let result = self.argument(index);
         match result.class() {
             crate::result_type::TypeClass::Text => result.collation(),
+            crate::result_type::TypeClass::Json => CollationId::UTF8MB4_BIN,
             _ if result.kind() == TypeKind::Bit => CollationId::BINARY,
             _ => self.context.facts().connection_collation,
         }

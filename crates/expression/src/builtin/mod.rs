@@ -1,34 +1,18 @@
-//! The registry of built-in functions: name, arity, type rule, evaluation. Main types: [`FunctionDefinition`],
-//! [`Call`]. Each family is a file with a `FUNCTIONS` table; see the crate's README for how to add one.
+//! What a built-in function is: name, arity, type rule, evaluation. Main types: [`FunctionDefinition`], [`Call`]. The functions
+//! are in crate `builtins`; here are those that no name of SQL leads to.
 
 mod call;
-mod control;
 mod derivation;
-mod extremes;
-mod hash;
-mod identity;
-mod information;
 mod kept;
-mod locks;
-mod miscellaneous;
-mod network;
-mod numeric;
 mod once;
-mod parameters;
-mod regexp;
-mod string;
-mod temporal;
 
 pub use call::Call;
 pub use derivation::Derivation;
 pub(crate) use once::{ONCE_NAME, known_once};
-pub use parameters::{ArgumentRule, argument_rule};
 
 use crate::result_type::ResultType;
 use crate::tree::{Expression, ExpressionKind, FunctionCall};
 use errors::{SqlResult, sql_error};
-use std::collections::HashMap;
-use std::sync::LazyLock;
 use values::Value;
 
 /// A built-in function.
@@ -43,46 +27,103 @@ pub struct FunctionDefinition {
     /// Whether equal arguments always give equal results and nothing else happens, so that a call with constant
     /// arguments may be folded when the plan is made.
     pub pure: bool,
+    /// Whether the binder put it in: a conversion, not an operation that somebody wrote.
+    pub hidden: bool,
+    /// What it sees of JSON arguments.
+    pub json: JsonArguments,
     /// Type rule. May convert arguments.
     pub derive: fn(&mut Derivation<'_>) -> SqlResult<ResultType>,
     /// Evaluation for one row.
     pub evaluate: fn(&mut Call<'_>) -> SqlResult<Value>,
 }
 
+/// What a function sees of its arguments that are JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JsonArguments {
+    /// Their text: it knows nothing of JSON.
+    Text,
+    /// Floating point numbers.
+    Numbers,
+    /// The text that a date or time is read from.
+    Moments,
+    /// Documents.
+    Documents,
+}
+
 type Derive = fn(&mut Derivation<'_>) -> SqlResult<ResultType>;
 type Evaluate = fn(&mut Call<'_>) -> SqlResult<Value>;
 
 /// A function of its arguments alone.
-const fn pure(
+pub const fn pure(
     name: &'static str,
     arguments_min: usize,
     arguments_max: usize,
     derive: Derive,
     evaluate: Evaluate,
 ) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min, arguments_max, pure: true, derive, evaluate }
+    let json = JsonArguments::Text;
+    FunctionDefinition {
+        name,
+        arguments_min,
+        arguments_max,
+        pure: true,
+        hidden: false,
+        json,
+        derive,
+        evaluate,
+    }
 }
 
 /// A function that reads or changes something besides: the session, the clock, chance.
-const fn acting(
+pub const fn acting(
     name: &'static str,
     arguments_min: usize,
     arguments_max: usize,
     derive: Derive,
     evaluate: Evaluate,
 ) -> FunctionDefinition {
-    FunctionDefinition { name, arguments_min, arguments_max, pure: false, derive, evaluate }
+    let json = JsonArguments::Text;
+    FunctionDefinition {
+        name,
+        arguments_min,
+        arguments_max,
+        pure: false,
+        hidden: false,
+        json,
+        derive,
+        evaluate,
+    }
 }
 
 /// A function that no name of SQL leads to: whoever builds expressions puts it around one ([`Expression::inner_call`]).
-pub(crate) const fn inner(name: &'static str, arguments: usize, evaluate: Evaluate) -> FunctionDefinition {
-    pure(name, arguments, arguments, |derivation| Ok(derivation.argument(0).clone()), evaluate)
+pub const fn inner(name: &'static str, arguments: usize, evaluate: Evaluate) -> FunctionDefinition {
+    let own = |derivation: &mut Derivation<'_>| Ok(derivation.argument(0).clone());
+    let definition = pure(name, arguments, arguments, own, evaluate).taking(JsonArguments::Documents);
+    FunctionDefinition { hidden: true, ..definition }
+}
+
+impl FunctionDefinition {
+    /// The same function, which sees that of JSON arguments.
+    pub const fn taking(self, json: JsonArguments) -> FunctionDefinition {
+        FunctionDefinition { json, ..self }
+    }
+
+    /// Makes of JSON arguments what the function sees of them.
+    pub(crate) fn convert_json(&self, arguments: &mut [Expression]) {
+        let make = match self.json {
+            JsonArguments::Text => crate::json::make_text,
+            JsonArguments::Numbers => crate::json::make_number,
+            JsonArguments::Moments => crate::json::make_bare,
+            JsonArguments::Documents => return,
+        };
+        arguments.iter_mut().for_each(make);
+    }
 }
 
 impl Expression {
     /// A call of such a function, of a type that the caller knows. `site` is unique within the plan where the function keeps
     /// something between calls.
-    pub(crate) fn inner_call(
+    pub fn inner_call(
         definition: &'static FunctionDefinition,
         arguments: Vec<Expression>,
         site: usize,
@@ -91,45 +132,6 @@ impl Expression {
         let call = FunctionCall { definition, arguments, site };
         Expression { kind: ExpressionKind::Function(Box::new(call)), result }
     }
-}
-
-/// The families.
-static FAMILIES: &[&[FunctionDefinition]] = &[
-    control::FUNCTIONS,
-    extremes::FUNCTIONS,
-    hash::FUNCTIONS,
-    identity::FUNCTIONS,
-    information::FUNCTIONS,
-    locks::FUNCTIONS,
-    miscellaneous::FUNCTIONS,
-    network::FUNCTIONS,
-    numeric::FUNCTIONS,
-    regexp::FUNCTIONS,
-    string::build::FUNCTIONS,
-    string::code::FUNCTIONS,
-    string::cut::FUNCTIONS,
-    string::search::FUNCTIONS,
-    temporal::arithmetic::FUNCTIONS,
-    temporal::clock::FUNCTIONS,
-    temporal::construct::FUNCTIONS,
-    temporal::format::FUNCTIONS,
-    temporal::parse::FUNCTIONS,
-    temporal::parts::FUNCTIONS,
-    temporal::zones::FUNCTIONS,
-];
-
-static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> = LazyLock::new(|| {
-    FAMILIES.iter().flat_map(|family| family.iter()).map(|function| (function.name, function)).collect()
-});
-
-/// The function of that name (lower case).
-pub fn find(name: &str) -> Option<&'static FunctionDefinition> {
-    BY_NAME.get(name).copied()
-}
-
-/// The names of all functions, as [`find`] takes them.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    FAMILIES.iter().flat_map(|family| family.iter()).map(|function| function.name)
 }
 
 /// Pairs of names for one function: the one that is also spelled differently, and how it is spelled else.

@@ -22,7 +22,7 @@ impl Expression {
             | ExpressionKind::Bit(_)
             | ExpressionKind::DateArithmetic(_)
             | ExpressionKind::Case(_) => true,
-            ExpressionKind::Function(call) => super::find(call.definition.name).is_some(),
+            ExpressionKind::Function(call) => !call.definition.hidden,
             _ => false,
         }
     }

@@ -93,7 +93,7 @@ fn mode_of(result: &ResultType) -> ArithmeticMode {
         TypeClass::Integer => ArithmeticMode::Integer,
         TypeClass::Text if result.is_number_bytes() => ArithmeticMode::Integer,
         TypeClass::Decimal => ArithmeticMode::Decimal,
-        TypeClass::Double | TypeClass::Text | TypeClass::Null => ArithmeticMode::Double,
+        TypeClass::Double | TypeClass::Text | TypeClass::Null | TypeClass::Json => ArithmeticMode::Double,
         TypeClass::DateTime | TypeClass::Time if result.scale() == 0 => ArithmeticMode::Integer,
         TypeClass::DateTime | TypeClass::Time => ArithmeticMode::Decimal,
     }

@@ -1,6 +1,7 @@
 //! CAST and CONVERT, and conversions that the binder puts in. Main type: [`Cast`].
 
 use super::arithmetic::out_of_range;
+use super::json_cast;
 use super::listed_constant::wrong_text;
 use crate::context::EvaluationContext;
 use crate::convert::{self, MomentKind, ZeroDates};
@@ -11,7 +12,7 @@ use errors::{Diagnostics, SqlResult, sql_error};
 use functions::text;
 use std::sync::Arc;
 use values::temporal::{DateTime, parse_date_time};
-use values::{ColumnType, RowRef, TypeKind, Value, ValueRef};
+use values::{ColumnType, Decimal, RowRef, TypeKind, Value, ValueRef};
 
 /// What happens to a character that the target character set lacks, and to values that do not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +75,12 @@ impl Cast {
         if value.is_null() {
             return Ok(Value::Null);
         }
+        if target.kind == TypeKind::Json {
+            return json_cast::document_of_value(value.as_ref(), operand, self.failure, context);
+        }
+        if from.kind == TypeKind::Json && !target.kind.is_string() {
+            return self.cast_document(whole, operand, value.as_ref(), context);
+        }
         if let CastFailure::RefuseMoment(kind) = self.failure {
             return written_moment(value.as_ref(), from, (kind, self.column.as_deref()), context);
         }
@@ -111,13 +118,35 @@ impl Cast {
         }
     }
 
+    /// JSON as a number or moment.
+    fn cast_document(
+        &self,
+        whole: &Expression,
+        operand: &Expression,
+        value: ValueRef<'_>,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
+        let target = &whole.result.column_type;
+        let ValueRef::Bytes(document) = value else { return Ok(Value::Null) };
+        let wanted = if target.kind == TypeKind::Year { &ColumnType::big_int() } else { target };
+        match json_cast::value_of_document(document, operand, wanted, context) {
+            Value::Decimal(exact) => self.fitted_decimal(&exact, target, context),
+            Value::Float(number) if number.is_infinite() => Err(out_of_range("DOUBLE", whole)),
+            number if target.kind == TypeKind::Year => Ok(cast_year(number.as_ref(), wanted, context)),
+            number => Ok(number),
+        }
+    }
+
     fn warns(&self) -> bool {
         matches!(self.failure, CastFailure::Warn | CastFailure::WarnAndPad)
     }
 
     /// Whether it is a cast to a text longer than a packet may be: NULL with a warning, whatever is cast.
     fn is_too_long(&self, target: &ColumnType, context: &mut dyn EvaluationContext) -> bool {
-        if !self.warns() || !target.kind.is_string() {
+        // A cast of JSON without a length is as long as its text.
+        let is_whole = self.operand.result.kind() == TypeKind::Json
+            && target.length == Some(self.operand.result.text_length());
+        if !self.warns() || !target.kind.is_string() || is_whole {
             return false;
         }
         let limit = context.facts().max_allowed_packet;
@@ -141,6 +170,15 @@ impl Cast {
         let Some(exact) = convert::operand_to_decimal(operand, value, context)? else {
             return Ok(Value::Null);
         };
+        self.fitted_decimal(&exact, target, context)
+    }
+
+    fn fitted_decimal(
+        &self,
+        exact: &Decimal,
+        target: &ColumnType,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Value> {
         let fitted = exact.fit(target.precision(), target.decimals.unwrap_or(0));
         Ok(Value::Decimal(match fitted {
             Ok((fitted, _)) => fitted,
@@ -163,6 +201,7 @@ impl Cast {
         let warns = self.warns();
         let source = match self.operand.result.class() {
             crate::result_type::TypeClass::Text => from.collation,
+            crate::result_type::TypeClass::Json => CollationId::UTF8MB4_BIN,
             _ if from.kind == TypeKind::Bit => CollationId::BINARY,
             _ => context.facts().connection_collation,
         };

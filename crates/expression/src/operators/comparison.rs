@@ -12,6 +12,7 @@ use errors::SqlResult;
 use functions::text;
 use std::cmp::Ordering;
 use std::rc::Rc;
+use values::json::{self, Node};
 use values::temporal::{Date, DateTime, Time};
 use values::{ColumnType, Decimal, RowRef, TypeKind, Value, ValueRef};
 
@@ -105,6 +106,8 @@ pub enum ComparisonMode {
     Date,
     /// As time spans; what is none is compared as text or as a number.
     Time,
+    /// As JSON: `operands` makes documents of both.
+    Json,
 }
 
 impl ComparisonMode {
@@ -113,6 +116,7 @@ impl ComparisonMode {
         use TypeClass::{DateTime, Decimal, Double, Integer, Null, Text, Time};
         let (left_class, right_class) = (left.result.class(), right.result.class());
         match (left_class, right_class) {
+            (TypeClass::Json, _) | (_, TypeClass::Json) => ComparisonMode::Json,
             (Text, Text | Null) | (Null, Text) => ComparisonMode::Text(text_collation(left, right)),
             (DateTime, DateTime | Text | Null | Time) | (Text | Null | Time, DateTime) => {
                 ComparisonMode::DateTime
@@ -172,6 +176,7 @@ impl ComparisonMode {
             TypeClass::Text => ComparisonMode::Text(result.collation()),
             TypeClass::DateTime => ComparisonMode::DateTime,
             TypeClass::Time => ComparisonMode::Time,
+            TypeClass::Json => ComparisonMode::Json,
         }
     }
 
@@ -237,6 +242,9 @@ pub fn compare_values(
         (ComparisonMode::Text(collation), ValueRef::Bytes(left), ValueRef::Bytes(right)) => {
             return Ok(Some(text::compare(collation, left, right)));
         }
+        (ComparisonMode::Json, ValueRef::Bytes(left), ValueRef::Bytes(right)) => {
+            return Ok(Some(json::compare(Node::of(left), Node::of(right))));
+        }
         (ComparisonMode::DateTime, ValueRef::DateTime(left), ValueRef::DateTime(right)) => {
             return Ok(Some(left.cmp(&right)));
         }
@@ -276,6 +284,8 @@ fn compare_converted(
         ComparisonMode::Integer => {
             both!(convert::to_integer, |left: &i128, right: &i128| Some(left.cmp(right)))
         }
+        // Documents were compared before; nothing else stands here.
+        ComparisonMode::Json => None,
         ComparisonMode::Exact => {
             both!(convert::to_floor, |left: &(i128, bool), right: &(i128, bool)| Some(left.cmp(right)))
         }

@@ -6,6 +6,7 @@ mod case;
 mod cast;
 mod comparison;
 mod interval;
+pub mod json_cast;
 mod list;
 mod listed_constant;
 mod operands;

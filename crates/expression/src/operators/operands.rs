@@ -10,6 +10,7 @@ use crate::build::BuildFacts;
 use crate::choice::{ask_variable, choose_numbers};
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
+use crate::json;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::{Expression, ExpressionKind};
 use errors::{SqlResult, sql_error};
@@ -25,6 +26,9 @@ pub fn prepare_pair(
     right: &mut Expression,
     facts: BuildFacts,
 ) -> SqlResult<ComparisonMode> {
+    if is_json(left) || is_json(right) {
+        return Ok(json_mode(left, right));
+    }
     adapt_constant(left, right, facts)?;
     adapt_constant(right, left, facts)?;
     widen_date(left, right);
@@ -52,6 +56,9 @@ pub fn prepare_equal_values(
     right: &mut Expression,
     facts: BuildFacts,
 ) -> SqlResult<ComparisonMode> {
+    if is_json(left) || is_json(right) {
+        return Ok(json_mode(left, right));
+    }
     let mode = match facts.literal_parameters {
         true => ComparisonMode::choose(left, right),
         false => parameter_mode(left, right),
@@ -67,6 +74,17 @@ pub fn prepare_equal_values(
         return Ok(mode);
     }
     text_mode(operation, &mut [left, right], facts)
+}
+
+fn is_json(operand: &Expression) -> bool {
+    operand.result.class() == TypeClass::Json
+}
+
+/// What stands beside JSON becomes JSON.
+fn json_mode(left: &mut Expression, right: &mut Expression) -> ComparisonMode {
+    json::make_document(left);
+    json::make_document(right);
+    ComparisonMode::Json
 }
 
 /// How a parameter that has the type of its value is compared: a number beside a date or time is none, and text beside a
@@ -115,6 +133,10 @@ pub fn prepare_range(
     facts: BuildFacts,
 ) -> SqlResult<(ComparisonMode, ComparisonMode)> {
     use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
+    // MySQL knows no range of JSON: its text is compared.
+    for part in [&mut *operand, &mut *low, &mut *high] {
+        json::make_text(part);
+    }
     if !negated {
         refuse_beyond_latin1(operand, low, high)?;
     }
@@ -212,6 +234,11 @@ pub fn prepare_list(
     facts: BuildFacts,
 ) -> SqlResult<Vec<ComparisonMode>> {
     use TypeClass::{Double, Null, Text, Time};
+    if is_json(operand) || list.iter().any(is_json) {
+        json::make_document(operand);
+        list.iter_mut().for_each(json::make_document);
+        return Ok(vec![ComparisonMode::Json; list.len()]);
+    }
     let keeps_numbers = keeps_numbers(operand, list);
     if !adapt_listed(operand, list, facts, is_written) {
         adapt_stored_list(operand, list, keeps_numbers, facts)?;

@@ -209,7 +209,8 @@ fn store_beside(
 ) -> (SqlResult<Value>, bool, bool) {
     let mut diagnostics = Diagnostics::new(1);
     let source = Source::Expression;
-    let mut context = StoreContext { mode, column: "", row: 1, source, diagnostics: &mut diagnostics };
+    let mut context =
+        StoreContext { mode, table: "", column: "", row: 1, source, diagnostics: &mut diagnostics };
     let column = ColumnType { kind: without_zone(column.kind), ..column.clone() };
     let stored = values::store::store(value, from, &column, &mut context);
     let is_warned = diagnostics.conditions().iter().any(|condition| condition.level != Level::Note);
@@ -236,7 +237,7 @@ fn number_form(stored: Value, column: &ColumnType, result: &ResultType) -> Value
         TypeClass::Text => values::convert::to_text(stored.as_ref(), column)
             .map(|bytes| text::from_utf8(&String::from_utf8_lossy(&bytes), result.collation()))
             .map(Value::Bytes),
-        TypeClass::DateTime | TypeClass::Time | TypeClass::Null => None,
+        TypeClass::DateTime | TypeClass::Time | TypeClass::Null | TypeClass::Json => None,
     };
     converted.unwrap_or(stored)
 }

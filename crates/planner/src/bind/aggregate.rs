@@ -2,6 +2,7 @@
 
 use super::{Binder, Wanted};
 use ::expression::derive::common_collation;
+use ::expression::json;
 use ::expression::table_type::LARGE_TEXT_CHARACTERS;
 use ::expression::{BuildFacts, Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
 use charset::CollationId;
@@ -116,8 +117,9 @@ pub(super) fn bind_aggregate_parts(
 ) -> SqlResult<AggregateParts> {
     let mut arguments = Vec::with_capacity(call.arguments.len());
     let wanted = wanted_by_aggregate(binder, kind_of(call)?);
-    for syntax in &call.arguments {
-        arguments.push(binder.scalar_as(syntax, wanted.clone())?);
+    for (number, syntax) in call.arguments.iter().enumerate() {
+        let argument = binder.scalar_as(syntax, wanted.clone())?;
+        arguments.push(without_json(kind_of(call)?, number, argument));
     }
     let mut order_by = Vec::with_capacity(call.order_by.len());
     for item in &call.order_by {
@@ -135,6 +137,20 @@ pub(super) fn bind_aggregate_parts(
         order_by.push(SortKey { expression, descending: item.descending });
     }
     Ok((arguments, order_by))
+}
+
+/// An argument of that number as the aggregate sees it: JSON as a number or a text, or what it is made JSON.
+fn without_json(kind: AggregateKind, number: usize, argument: Expression) -> Expression {
+    use AggregateKind::{Average, BitAnd, BitOr, BitXor, GroupConcat, JsonArray, JsonObject, Sum, Variance};
+    match kind {
+        Sum | Average | Variance { .. } | BitAnd | BitOr | BitXor => json::as_number(argument),
+        GroupConcat => json::as_text(argument),
+        JsonArray { .. } => json::as_document(argument),
+        // The name of a member stays text.
+        JsonObject if number == 0 => json::as_text(argument),
+        JsonObject => json::as_document(argument),
+        _ => argument,
+    }
 }
 
 /// What an aggregate wants of an argument that is a parameter.
@@ -175,6 +191,7 @@ pub(super) fn aggregate_type(
         (AggregateKind::Grouping(_), _) => ResultType::integer(1),
         (AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor, _) => ResultType::unsigned(21),
         (AggregateKind::Variance { .. }, _) => ResultType::double().nullable(),
+        (AggregateKind::JsonArray { .. } | AggregateKind::JsonObject, _) => ResultType::json().nullable(),
         (AggregateKind::GroupConcat, _) => group_concat_type(facts.connection, longest, arguments)?,
         (AggregateKind::Sum, Some(argument)) => match exact_digits(argument) {
             Some((digits, scale)) => ResultType::decimal(digits + u32::from(scale) + 22, scale).nullable(),
@@ -345,7 +362,7 @@ fn exact_digits(argument: &ResultType) -> Option<(u32, u8)> {
             Some((argument.integer_digits(), argument.scale().min(30)))
         }
         TypeClass::Text if argument.is_number_bytes() => Some((argument.integer_digits(), 0)),
-        TypeClass::Double | TypeClass::Text | TypeClass::Null => None,
+        TypeClass::Double | TypeClass::Text | TypeClass::Null | TypeClass::Json => None,
     }
 }
 
@@ -366,7 +383,8 @@ pub(super) fn kind_of(call: &ast::AggregateCall) -> SqlResult<AggregateKind> {
         Kind::StddevSamp => AggregateKind::Variance { sample: true, root: true },
         Kind::VarPop => AggregateKind::Variance { sample: false, root: false },
         Kind::VarSamp => AggregateKind::Variance { sample: true, root: false },
-        Kind::JsonArrayagg | Kind::JsonObjectagg => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON")),
+        Kind::JsonArrayagg => AggregateKind::JsonArray { absent_on_null: call.absent_on_null },
+        Kind::JsonObjectagg => AggregateKind::JsonObject,
         Kind::StCollect => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "spatial functions")),
     })
 }

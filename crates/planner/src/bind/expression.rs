@@ -595,7 +595,8 @@ impl Binder<'_> {
             },
             ast::CastTarget::Double | ast::CastTarget::Real => ResultType::double().column_type,
             ast::CastTarget::Year => ColumnType::new(TypeKind::Year),
-            ast::CastTarget::Json | ast::CastTarget::Geometry(_) => {
+            ast::CastTarget::Json => ResultType::json().column_type,
+            ast::CastTarget::Geometry(_) => {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CAST to this type"));
             }
         })

@@ -29,7 +29,7 @@ fn compares(part: &Expression) -> bool {
 
 /// A call of a built-in function over bound arguments.
 pub(super) fn call(binder: &mut Binder<'_>, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
-    let Some(definition) = builtin::find(name) else {
+    let Some(definition) = builtins::find(name) else {
         let routine = routine_here(binder, name)?;
         return call_routine(binder, routine, arguments);
     };
@@ -206,9 +206,12 @@ pub(super) fn special_call(binder: &mut Binder<'_>, syntax: &ast::Expression) ->
         ast::Expression::WeightString { operand, shape } => weight_string(binder, operand, shape.as_ref()),
         ast::Expression::WindowFunction(call) => super::window::window_function(binder, call),
         ast::Expression::Match { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "full-text search")),
-        ast::Expression::JsonValue(_) | ast::Expression::MemberOf { .. } => {
-            Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON"))
+        ast::Expression::MemberOf { operand, array } => {
+            let arguments = vec![binder.scalar(operand)?, binder.scalar(array)?];
+            let site = binder.site();
+            Expression::call(&builtins::MEMBER_OF, arguments, site, binder.facts)
         }
+        ast::Expression::JsonValue(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_VALUE")),
         _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
     }
 }

@@ -5,10 +5,10 @@
 
 use super::Binder;
 use super::settled_parameter::{handed_on, read_by, read_settled};
-use ::expression::builtin::{ArgumentRule, argument_rule};
 use ::expression::operators::{IntervalUnit, ListedConstant};
 use ::expression::result_type::class_of;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, TypeClass, parameter};
+use builtins::{ArgumentRule, argument_rule};
 use charset::CollationId;
 use errors::SqlResult;
 use parser::ast;

@@ -122,8 +122,8 @@ pub(super) fn window_aggregate(
     if call.distinct {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "<window function>(DISTINCT ..)"));
     }
-    if kind == AggregateKind::GroupConcat {
-        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "group_concat as window function"));
+    if kind.collects() {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, format!("{} as window function", kind.name())));
     }
     let (mut arguments, _) = apart(binder, |binder| bind_aggregate_parts(binder, call))?;
     if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum) {

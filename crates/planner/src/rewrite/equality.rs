@@ -153,7 +153,7 @@ fn may_stand_there(column: &Expression, beside: Option<&[ComparisonMode]>) -> bo
             beside.is_some_and(|modes| !modes.is_empty() && modes.iter().all(|mode| *mode == own))
         }
         TypeClass::DateTime => beside.is_some_and(|modes| !modes.is_empty()),
-        TypeClass::Time | TypeClass::Null => false,
+        TypeClass::Time | TypeClass::Null | TypeClass::Json => false,
     }
 }
 

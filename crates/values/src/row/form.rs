@@ -42,6 +42,8 @@ pub enum Form {
     },
     /// Variable-length bytes. BINARY(n) is padded by `store`, CHAR(n) stripped of trailing spaces.
     Bytes,
+    /// A JSON document in its binary form, see [`crate::json`].
+    Json,
 }
 
 impl Form {
@@ -73,6 +75,7 @@ impl Form {
             DateTime | Timestamp => Form::DateTime { digits: column_type.fractional_digits() },
             Char | VarChar | Binary | VarBinary | TinyText | Text | MediumText | LongText | TinyBlob
             | Blob | MediumBlob | LongBlob => Form::Bytes,
+            Json => Form::Json,
         }
     }
 
@@ -88,7 +91,7 @@ impl Form {
             Form::Date => 3,
             Form::Time { digits } => packed::time_width(digits),
             Form::DateTime { digits } => packed::date_time_width(digits),
-            Form::Bytes => return None,
+            Form::Bytes | Form::Json => return None,
         })
     }
 
@@ -107,7 +110,7 @@ impl Form {
             Form::DateTime { digits } => {
                 Value::DateTime(packed::date_time_from(packed::unsigned(raw), digits))
             }
-            Form::Bytes => Value::Bytes(raw.to_vec()),
+            Form::Bytes | Form::Json => Value::Bytes(raw.to_vec()),
         }
     }
 

@@ -81,7 +81,7 @@ impl<'a> RowView<'a> {
         match self.layout.columns[column].form {
             Form::Int(_) => rows.set_int(slot, packed::signed(raw)),
             Form::UInt(_) => rows.set_uint(slot, packed::unsigned(raw)),
-            Form::Bytes => rows.set_bytes(slot, raw),
+            Form::Bytes | Form::Json => rows.set_bytes(slot, raw),
             Form::Decimal { scale, .. } => rows.set_decimal(slot, Decimal::from_le_bytes(raw, scale)),
             Form::Date => rows.set(slot, ValueRef::Date(packed::date_from(packed::unsigned(raw) as u32))),
             form => rows.set_value(slot, form.value(raw)),

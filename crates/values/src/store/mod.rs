@@ -2,6 +2,7 @@
 //! Main function: [`store`]. Rules that differ by sql_mode are in [`StoreMode`].
 //! NULL passes through: whether a column takes NULL is the caller's business (1048).
 
+mod json;
 mod members;
 mod numeric;
 mod plain;
@@ -39,6 +40,8 @@ pub struct StoreMode {
 pub struct StoreContext<'a> {
     /// The session's settings.
     pub mode: StoreMode,
+    /// Table name.
+    pub table: &'a str,
     /// Column name.
     pub column: &'a str,
     /// Row of the statement, from 1.
@@ -138,5 +141,6 @@ fn store_plain(
         }
         Enum => members::enumeration(value, from, to, context),
         Set => members::set(value, from, to, context),
+        Json => json::document(value, from, context),
     }
 }

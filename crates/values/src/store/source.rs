@@ -41,12 +41,19 @@ pub(super) fn carried(
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Option<(Value, ColumnType)>> {
     let form = match context.source {
+        _ if to.kind == TypeKind::Json => Form::AsIs,
+        _ if from.kind == TypeKind::Json => Form::Text,
         Source::Expression => expression_form(value, from, to),
         Source::Column => column_form(from.kind, to.kind),
         Source::Rebuild => rebuild_form(from, to),
     };
     Ok(Some(match form {
         Form::AsIs => return Ok(None),
+        // Of JSON a date is read as functions of dates read it: without quotes.
+        Form::Text if from.kind == TypeKind::Json && to.kind.is_temporal() => {
+            let (text, text_type) = text(value, from);
+            (without_quotes(text), text_type)
+        }
         Form::Text => text(value, from),
         Form::Whole => {
             let number = whole(value, from, context)?;
@@ -126,13 +133,14 @@ fn rebuild_form(from: &ColumnType, to: &ColumnType) -> Form {
 /// The value's text, in its own character set.
 fn text(value: &Value, from: &ColumnType) -> (Value, ColumnType) {
     let made = match value {
-        Value::Bytes(bytes) => Value::Bytes(bytes.clone()),
+        Value::Bytes(bytes) if from.kind != TypeKind::Json => Value::Bytes(bytes.clone()),
         _ if from.kind.has_members() => convert::member_text(value.clone(), from),
         _ => Value::Bytes(convert::to_text(value.as_ref(), from).unwrap_or_default().into_owned()),
     };
     let collation = match from.kind {
         kind if kind.is_string() || kind.has_members() => from.collation,
         TypeKind::Bit => CollationId::BINARY,
+        TypeKind::Json => CollationId::UTF8MB4_BIN,
         _ => CollationId::UTF8MB4_0900_AI_CI,
     };
     let made_type = match from.kind {
@@ -141,6 +149,16 @@ fn text(value: &Value, from: &ColumnType) -> (Value, ColumnType) {
         _ => ColumnType::varchar(u32::MAX, collation),
     };
     (made, made_type)
+}
+
+fn without_quotes(text: Value) -> Value {
+    match text {
+        Value::Bytes(bytes) => {
+            let inner = bytes.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
+            Value::Bytes(inner.map_or_else(|| bytes.clone(), <[u8]>::to_vec))
+        }
+        other => other,
+    }
 }
 
 /// The value as an integer. ALTER TABLE reads columns as expressions do: within BIGINT, and telling of what was lost,

@@ -165,6 +165,7 @@ fn columns_take_literals_as_mysqls_columns_do() {
         let mut diagnostics = Diagnostics::new(64);
         let column = column_name(type_name);
         let mut context = StoreContext {
+            table: "t",
             mode: mode(mode_name),
             column,
             row: 1,
@@ -209,8 +210,14 @@ fn plain_target() -> impl Strategy<Value = ColumnType> {
 fn silently_stored(value: &Value, from: &ColumnType, to: &ColumnType, strict: bool) -> Option<Value> {
     let mut diagnostics = Diagnostics::new(64);
     let mode = StoreMode { strict, ..mode("") };
-    let mut context =
-        StoreContext { mode, column: "c", row: 1, source: Source::Expression, diagnostics: &mut diagnostics };
+    let mut context = StoreContext {
+        mode,
+        table: "t",
+        column: "c",
+        row: 1,
+        source: Source::Expression,
+        diagnostics: &mut diagnostics,
+    };
     let stored = store(value, from, to, &mut context).ok();
     stored.filter(|_| diagnostics.count() == 0)
 }

@@ -11,9 +11,10 @@ use TokenKind as T;
 pub(crate) fn aggregate(parser: &mut Parser, kind: AggregateKind) -> SqlResult<Expression> {
     parser.advance();
     parser.expect_kind(T::OpenParenthesis)?;
+    let takes_distinct = !matches!(kind, AggregateKind::JsonArrayagg | AggregateKind::JsonObjectagg);
     let mut call = AggregateCall {
         kind,
-        distinct: parser.accept_any(&[K::Distinct, K::Distinctrow]).is_some(),
+        distinct: takes_distinct && parser.accept_any(&[K::Distinct, K::Distinctrow]).is_some(),
         arguments: Vec::new(),
         order_by: Vec::new(),
         absent_on_null: false,

@@ -28,6 +28,9 @@ pub(crate) fn named_call(parser: &mut Parser) -> SqlResult<Expression> {
     if spaced && is_unspaced_function(lower) {
         return plain_call(parser, true);
     }
+    if lower == "json_merge" && parser.kind_at(1) == T::OpenParenthesis {
+        parser.deprecate(Deprecation::Replaced("JSON_MERGE", "JSON_MERGE_PRESERVE/JSON_MERGE_PATCH"));
+    }
     if lower == "found_rows" && parser.kind_at(1) == T::OpenParenthesis {
         parser.deprecate(Deprecation::FoundRows);
     }

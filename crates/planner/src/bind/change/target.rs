@@ -77,7 +77,7 @@ pub(super) fn target(
 /// Whether a change of a row leaves a column where it is, if it does not read it: it may be long, and no message about a key can name it.
 pub(super) fn may_stay_unread(definition: &TableDefinition, column: usize) -> bool {
     let column_type = &definition.columns[column].column_type;
-    let may_be_long = column_type.kind.is_large_object()
+    let may_be_long = column_type.kind.may_be_long()
         || column_type.kind.is_string() && column_type.row_bytes() > SHORT_BYTES;
     let of_key = |index: &IndexDefinition| {
         index.kind != IndexKind::Plain && index.parts.iter().any(|part| part.column == column)

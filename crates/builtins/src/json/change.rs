@@ -1,0 +1,117 @@
+//! Documents changed and put together: paths are gone through from left to right.
+
+use super::arguments::{Arguments, encoded};
+use super::derive_json;
+use crate::{Call, Derivation, FunctionDefinition, of_documents};
+use errors::{SqlResult, sql_error};
+use expression::result_type::ResultType;
+use json::Setting;
+use values::Value;
+use values::json::{Built, Node};
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    of_documents("json_set", 3, usize::MAX, derive_changed, |call| set(call, Setting::Both)),
+    of_documents("json_insert", 3, usize::MAX, derive_changed, |call| set(call, Setting::New)),
+    of_documents("json_replace", 3, usize::MAX, derive_changed, |call| set(call, Setting::Old)),
+    of_documents("json_array_append", 3, usize::MAX, derive_changed, array_append),
+    of_documents("json_array_insert", 3, usize::MAX, derive_changed, array_insert),
+    of_documents("json_remove", 2, usize::MAX, derive_json, remove),
+    of_documents("json_merge", 2, usize::MAX, derive_json, merge_preserve),
+    of_documents("json_merge_preserve", 2, usize::MAX, derive_json, merge_preserve),
+    of_documents("json_merge_patch", 2, usize::MAX, derive_json, merge_patch),
+];
+
+/// Behind the document come pairs of a path and a value. Error 1582.
+fn derive_changed(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    match derivation.count() % 2 {
+        1 => derive_json(derivation),
+        _ => Err(sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, derivation.name)),
+    }
+}
+
+/// A change of a document: what stands at a path becomes or gets a value.
+type Change = dyn for<'d> Fn(&mut Built<'d>, &json::Path, Built<'d>) -> SqlResult<()>;
+
+/// Goes through the pairs; NULL if the document or a path is.
+fn changed(call: &mut Call<'_>, change: &Change) -> SqlResult<Value> {
+    let Some(document) = call.document(0)? else { return Ok(Value::Null) };
+    let mut pairs = Vec::with_capacity(call.count() / 2);
+    for index in (1..call.count()).step_by(2) {
+        let Some(path) = call.path(index, true)? else { return Ok(Value::Null) };
+        pairs.push((path, call.element(index + 1)?));
+    }
+    let mut built = Built::Kept(document.node());
+    for (path, value) in &pairs {
+        change(&mut built, path, Built::Kept(Node::of(value)))?;
+    }
+    encoded(&built)
+}
+
+fn set(call: &mut Call<'_>, setting: Setting) -> SqlResult<Value> {
+    changed(call, &move |document, path, value| {
+        json::set(document, path, value, setting);
+        Ok(())
+    })
+}
+
+fn array_append(call: &mut Call<'_>) -> SqlResult<Value> {
+    changed(call, &|document, path, value| {
+        json::array_append(document, path, value);
+        Ok(())
+    })
+}
+
+fn array_insert(call: &mut Call<'_>) -> SqlResult<Value> {
+    changed(call, &|document, path, value| json::array_insert(document, path, value).map(|_| ()))
+}
+
+fn remove(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(document) = call.document(0)? else { return Ok(Value::Null) };
+    let Some(paths) = call.paths(1, true)? else { return Ok(Value::Null) };
+    let mut built = Built::Kept(document.node());
+    for path in &paths {
+        json::remove(&mut built, path)?;
+    }
+    encoded(&built)
+}
+
+fn merge_preserve(call: &mut Call<'_>) -> SqlResult<Value> {
+    let mut documents = Vec::with_capacity(call.count());
+    let mut has_null = false;
+    for index in 0..call.count() {
+        match call.document(index)? {
+            Some(document) => documents.push(document),
+            None => has_null = true,
+        }
+    }
+    if has_null {
+        return Ok(Value::Null);
+    }
+    let mut rest = documents.iter().map(|document| Built::Kept(document.node()));
+    let first = rest.next().unwrap_or(Built::Null);
+    encoded(&rest.fold(first, json::merge_preserve))
+}
+
+/// What is no object takes the place of all before it, also of NULL.
+fn merge_patch(call: &mut Call<'_>) -> SqlResult<Value> {
+    let mut documents = Vec::with_capacity(call.count());
+    for index in 0..call.count() {
+        documents.push(call.document(index)?);
+    }
+    let mut merged: Option<Built<'_>> = None;
+    for (index, document) in documents.iter().enumerate() {
+        let Some(document) = document else {
+            merged = None;
+            continue;
+        };
+        let patch = document.node();
+        merged = match (merged, patch) {
+            _ if index == 0 => Some(Built::Kept(patch)),
+            (None, Node::Object(_)) => None,
+            (None, patch) => Some(Built::Kept(patch)),
+            (Some(target), patch) => Some(json::merge_patch(target, patch)),
+        };
+    }
+    merged.map_or(Ok(Value::Null), |merged| encoded(&merged))
+}

@@ -1,0 +1,38 @@
+//! JSON_SCHEMA_VALID and JSON_SCHEMA_VALIDATION_REPORT.
+
+use super::arguments::{Arguments, encoded, truth};
+use super::{derive_certain, derive_json};
+use crate::{Call, FunctionDefinition, of_documents};
+use errors::SqlResult;
+use functions::regexp;
+use json::SchemaFailure;
+use values::Value;
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    of_documents("json_schema_valid", 2, 2, derive_certain, is_valid),
+    of_documents("json_schema_validation_report", 2, 2, derive_json, report),
+];
+
+/// The first requirement that the document fails, if any; None if an argument is NULL.
+fn checked(call: &mut Call<'_>) -> SqlResult<Option<Option<SchemaFailure>>> {
+    let Some(schema) = call.document(0)? else { return Ok(None) };
+    let Some(document) = call.document(1)? else { return Ok(None) };
+    json::schema_check(schema.node(), document.node(), call.name(), &matches).map(Some)
+}
+
+fn matches(pattern: &[u8], text: &[u8]) -> Option<bool> {
+    let regex = regexp::compile(std::str::from_utf8(pattern).ok()?, true, "c").ok()?;
+    regexp::is_match(&regex, &String::from_utf8_lossy(text)).ok()
+}
+
+fn is_valid(call: &mut Call<'_>) -> SqlResult<Value> {
+    Ok(checked(call)?.map_or(Value::Null, |failure| truth(failure.is_none())))
+}
+
+fn report(call: &mut Call<'_>) -> SqlResult<Value> {
+    match checked(call)? {
+        Some(failure) => encoded(&json::schema_report(failure.as_ref())),
+        None => Ok(Value::Null),
+    }
+}

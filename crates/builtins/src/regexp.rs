@@ -1,0 +1,149 @@
+//! REGEXP_LIKE, REGEXP_INSTR, REGEXP_REPLACE and REGEXP_SUBSTR. Text is matched as UTF-8; positions count characters.
+//! The last pattern of a call stays compiled in the call's state.
+
+use super::string::search::common_collation;
+use super::{Call, Derivation, FunctionDefinition, pure};
+use errors::{SqlResult, sql_error};
+use expression::operators::check_regexp_sets;
+use expression::result_type::ResultType;
+use functions::regexp::{self, Regex};
+use functions::text;
+use std::ops::Range;
+use std::sync::Arc;
+use values::Value;
+
+/// The family's functions.
+pub static FUNCTIONS: &[FunctionDefinition] = &[
+    pure("regexp_like", 2, 3, derive_like, like),
+    pure("regexp_instr", 2, 6, derive_instr, instr),
+    pure("regexp_replace", 3, 6, derive_replace, replace),
+    pure("regexp_substr", 2, 5, derive_substr, substr),
+];
+
+/// What a call keeps between rows.
+struct Compiled {
+    pattern: String,
+    flags: String,
+    regex: Arc<Regex>,
+}
+
+/// Error 3995 for bytes among texts: the arguments of that range with the subject.
+fn check_sets(derivation: &Derivation<'_>, mut others: Range<usize>) -> SqlResult<()> {
+    others.try_for_each(|index| {
+        check_regexp_sets(derivation.argument(0), derivation.argument(index), derivation.name)
+    })
+}
+
+fn derive_like(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..2)?;
+    derivation.comparison_collation(0..2)?;
+    Ok(ResultType::boolean().nullable_if(derivation.any_nullable()))
+}
+
+fn derive_instr(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..2)?;
+    derivation.comparison_collation(0..2)?;
+    Ok(ResultType::integer(21).nullable_if(derivation.any_nullable()))
+}
+
+fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..3)?;
+    check_regexp_sets(derivation.argument(1), derivation.argument(2), derivation.name)?;
+    let common = derivation.collation(0..3)?;
+    Ok(ResultType::built_text(u64::MAX, common.collation, common.coercibility).nullable())
+}
+
+fn derive_substr(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    check_sets(derivation, 1..2)?;
+    let common = derivation.collation(0..2)?;
+    let characters = derivation.argument(0).text_length();
+    Ok(ResultType::text(characters, common.collation, common.coercibility).nullable())
+}
+
+/// The flags argument at that place: Ok(None) for NULL.
+fn flags(call: &mut Call<'_>, index: usize) -> SqlResult<Option<String>> {
+    if call.count() <= index {
+        return Ok(Some(String::new()));
+    }
+    let Some(flags) = call.utf8(index)? else { return Ok(None) };
+    if !flags.chars().all(|flag| "cimnu".contains(flag)) {
+        return Err(sql_error!(ER_WRONG_ARGUMENTS, call.name()));
+    }
+    Ok(Some(flags))
+}
+
+/// The compiled pattern, which must be one even where there is nothing to search; None where pattern or flags are NULL.
+fn compiled(call: &mut Call<'_>, flags_index: usize) -> SqlResult<Option<Arc<Regex>>> {
+    let Some(pattern) = call.utf8(1)? else { return Ok(None) };
+    let Some(flags) = flags(call, flags_index)? else { return Ok(None) };
+    let kept = call.state().as_ref().and_then(|state| state.downcast_ref::<Compiled>());
+    if let Some(kept) = kept.filter(|kept| kept.pattern == pattern && kept.flags == flags) {
+        return Ok(Some(kept.regex.clone()));
+    }
+    let case_sensitive = text::is_case_sensitive(common_collation(call));
+    let regex = Arc::new(regexp::compile(&pattern, case_sensitive, &flags)?);
+    *call.state() = Some(Box::new(Compiled { pattern, flags, regex: regex.clone() }));
+    Ok(Some(regex))
+}
+
+/// A number argument: the default where it is left out, None for NULL.
+fn number(call: &mut Call<'_>, index: usize, default: i64) -> SqlResult<Option<i64>> {
+    if call.count() > index { call.integer(index) } else { Ok(Some(default)) }
+}
+
+fn like(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(regex) = compiled(call, 2)? else { return Ok(Value::Null) };
+    let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
+    Ok(Value::Int(i64::from(regexp::is_match(&regex, &subject)?)))
+}
+
+fn instr(call: &mut Call<'_>) -> SqlResult<Value> {
+    let regex = compiled(call, 5)?;
+    let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
+    let (Some(position), Some(occurrence), Some(wants_end)) =
+        (number(call, 2, 1)?, number(call, 3, 1)?, number(call, 4, 0)?)
+    else {
+        return Ok(Value::Null);
+    };
+    let Some(regex) = regex else { return Ok(Value::Null) };
+    if !(0..=1).contains(&wants_end) {
+        return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_instr: return_option must be 1 or 0."));
+    }
+    if subject.is_empty() {
+        let found = regexp::find(&regex, &subject, 0, occurrence, call.interrupt())?;
+        return Ok(Value::Int(found.map_or(0, |_| position)));
+    }
+    if position < 1 {
+        return Err(sql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
+    }
+    let start = regexp::start_byte(call.name(), &subject, position, false)?;
+    let place = regexp::find(&regex, &subject, start, occurrence, call.interrupt())?
+        .map(|(start, end)| if wants_end == 1 { end } else { start });
+    Ok(Value::Int(place.map_or(0, |byte| subject[..byte].chars().count() as i64 + 1)))
+}
+
+fn substr(call: &mut Call<'_>) -> SqlResult<Value> {
+    let regex = compiled(call, 4)?;
+    let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
+    let (Some(position), Some(occurrence)) = (number(call, 2, 1)?, number(call, 3, 1)?) else {
+        return Ok(Value::Null);
+    };
+    let Some(regex) = regex else { return Ok(Value::Null) };
+    let start = regexp::start_byte(call.name(), &subject, position, true)?;
+    let found = regexp::find(&regex, &subject, start, occurrence, call.interrupt())?;
+    Ok(found.map_or(Value::Null, |(start, end)| call.text_result(&subject[start..end])))
+}
+
+fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
+    let regex = compiled(call, 5)?;
+    let (subject, replacement) = (call.utf8(0)?, call.utf8(2)?);
+    let (Some(subject), Some(replacement)) = (subject, replacement) else { return Ok(Value::Null) };
+    let (Some(position), Some(occurrence)) = (number(call, 3, 1)?, number(call, 4, 0)?) else {
+        return Ok(Value::Null);
+    };
+    let Some(regex) = regex else { return Ok(Value::Null) };
+    let start = regexp::start_byte(call.name(), &subject, position, true)?;
+    let limit = call.context().facts().max_allowed_packet as usize;
+    let out = regexp::replace(&regex, &subject, &replacement, start, occurrence, limit, call.interrupt())?;
+    Ok(call.text_result(&out))
+}

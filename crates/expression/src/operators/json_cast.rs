@@ -1,0 +1,189 @@
+//! JSON made values of other types, and the other way round. A value that nobody cast is made a document as it is: its text is a
+//! JSON string; CAST(.. AS JSON) reads text. Main functions: [`value_of_document`], [`document_of_value`].
+
+use super::cast::CastFailure;
+use crate::context::EvaluationContext;
+use crate::convert::{ZeroDates, moment_of_digits};
+use crate::result_type::{TypeClass, class_of};
+use crate::tree::{Expression, ExpressionKind, SubqueryUse};
+use charset::CollationId;
+use errors::{SqlError, SqlResult, sql_error};
+use values::json::{self, Built, Fit, Node};
+use values::{ColumnType, TypeKind, Value, ValueRef};
+
+/// A document as a value of a type that is no text, with warnings 3155 and 3156; NULL for what is no date or time.
+pub(super) fn value_of_document(
+    document: &[u8],
+    operand: &Expression,
+    target: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> Value {
+    let node = Node::of(document);
+    let mut judged = |fit: Fit, kind: &str| {
+        if let Some(warning) = misfit(fit, kind, operand) {
+            context.diagnostics().warning(warning);
+        }
+    };
+    match class_of(target.kind) {
+        TypeClass::Integer => {
+            let (number, fit) = json::to_integer(node);
+            judged(fit, "INTEGER");
+            match target.unsigned {
+                true => Value::UInt(number as u64),
+                false => Value::Int(number as i64),
+            }
+        }
+        TypeClass::Decimal => {
+            let (exact, fit) = json::to_decimal(node);
+            judged(fit, "DECIMAL");
+            Value::Decimal(exact)
+        }
+        TypeClass::Double => {
+            let (number, fit) = json::to_f64(node);
+            judged(fit, "DOUBLE");
+            if target.kind == TypeKind::Float { Value::Float(number as f32) } else { Value::Double(number) }
+        }
+        TypeClass::DateTime => {
+            let is_date = target.kind == TypeKind::Date;
+            let rules = ZeroDates::Stored.rules(true, context.facts());
+            let moment = json::to_date_time(node, rules);
+            let Some(moment) = moment else {
+                let kind = if is_date { "DATE" } else { "DATETIME/TIMESTAMP" };
+                context.diagnostics().warning(invalid(kind, operand));
+                return Value::Null;
+            };
+            match is_date {
+                true => Value::Date(moment.date),
+                false => moment_of_digits(moment, target, context).map_or(Value::Null, Value::DateTime),
+            }
+        }
+        TypeClass::Time => match json::to_time(node) {
+            Some(time) => Value::Time(time.rounded(target.fractional_digits())),
+            None => {
+                context.diagnostics().warning(invalid("TIME", operand));
+                Value::Null
+            }
+        },
+        TypeClass::Null | TypeClass::Text | TypeClass::Json => Value::Null,
+    }
+}
+
+fn misfit(fit: Fit, kind: &str, operand: &Expression) -> Option<SqlError> {
+    match fit {
+        Fit::Whole => None,
+        Fit::Invalid => Some(invalid(kind, operand)),
+        Fit::OutOfRange => {
+            Some(sql_error!(ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE, kind, "", name_of(operand), 1))
+        }
+    }
+}
+
+fn invalid(kind: &str, operand: &Expression) -> SqlError {
+    sql_error!(ER_INVALID_JSON_VALUE_FOR_CAST, kind, "", name_of(operand), 1)
+}
+
+/// What warnings call the document: a column, or the function that made it.
+fn name_of(operand: &Expression) -> &str {
+    match &operand.kind {
+        ExpressionKind::Column(column) => &column.name,
+        ExpressionKind::Function(call) => call.definition.name,
+        ExpressionKind::Cast(_) | ExpressionKind::Literal(_) => CAST_NAME,
+        _ => "",
+    }
+}
+
+/// What CAST(.. AS JSON) is called in messages.
+const CAST_NAME: &str = "cast_as_json";
+
+/// A value as a document. Of a written cast text is JSON text: errors 3141 for what is none, 3144 for bytes.
+pub(super) fn document_of_value(
+    value: ValueRef<'_>,
+    operand: &Expression,
+    failure: CastFailure,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Value> {
+    let from = &operand.result.column_type;
+    match value {
+        ValueRef::Bytes(document) if from.kind == TypeKind::Json => Ok(Value::Bytes(document.to_vec())),
+        ValueRef::Bytes(text) if failure == CastFailure::Warn && from.kind.is_text() => {
+            parsed(text, from.collation, 1, CAST_NAME).map(Value::Bytes)
+        }
+        ValueRef::Bytes(_)
+            if failure == CastFailure::Warn && from.kind.is_binary() && !is_hexadecimal(operand) =>
+        {
+            Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary"))
+        }
+        _ => {
+            let connection = context.facts().connection_collation;
+            scalar(value, operand, connection)?.encode().map(Value::Bytes)
+        }
+    }
+}
+
+/// Whether these are the bytes of a literal, which become a document of bytes.
+fn is_hexadecimal(operand: &Expression) -> bool {
+    operand.result.is_number_bytes()
+}
+
+/// A value as a scalar document: TRUE and FALSE are such only where they are literals or what a condition yields.
+pub fn scalar(
+    value: ValueRef<'_>,
+    operand: &Expression,
+    connection: CollationId,
+) -> SqlResult<Built<'static>> {
+    let column_type = &operand.result.column_type;
+    let is_own = !matches!(value, ValueRef::Bytes(_)) || column_type.kind != TypeKind::Null;
+    // A year is a number without sign, also one that was computed.
+    let value = match value {
+        ValueRef::Int(year) if column_type.kind == TypeKind::Year => ValueRef::UInt(year.unsigned_abs()),
+        value => value,
+    };
+    match is_own {
+        true => json::scalar(value, column_type, is_truth(operand)),
+        false => json::scalar(value, &ColumnType::varchar(u32::MAX, connection), false),
+    }
+}
+
+/// Whether an expression is a condition.
+fn is_truth(operand: &Expression) -> bool {
+    use ExpressionKind as K;
+    match &operand.kind {
+        K::Compare(_) | K::And(_) | K::Or(_) | K::Xor(_) | K::Not(_) | K::IsNull(_) | K::IsTruth(..) => true,
+        K::Between(_) | K::In(_) | K::Like(_) | K::Regexp(_) => true,
+        K::Subquery(call) => !matches!(call.wanted, SubqueryUse::Scalar | SubqueryUse::Row),
+        K::Literal(Value::Int(0 | 1)) => operand.result == crate::result_type::ResultType::boolean(),
+        K::Function(call) => {
+            call.definition.name.starts_with("json_")
+                && matches!(
+                    call.definition.name,
+                    "json_valid"
+                        | "json_contains"
+                        | "json_contains_path"
+                        | "json_overlaps"
+                        | "json_schema_valid"
+                )
+        }
+        _ => false,
+    }
+}
+
+/// The document that is written in a text. Errors 3141, 3144, 3157.
+pub fn parsed(text: &[u8], collation: CollationId, argument: usize, function: &str) -> SqlResult<Vec<u8>> {
+    let source = collation.charset();
+    let utf8 = CollationId::UTF8MB4_BIN.charset();
+    match source.converts_unchanged(text, utf8) {
+        true => json::parse(text, argument, function),
+        false => json::parse(&source.convert(text, utf8).text, argument, function),
+    }
+}
+
+/// The text of a document that is no string, without the quotes that a date, a time or bytes have.
+pub fn bare_text(node: Node<'_>) -> Vec<u8> {
+    let mut text = Vec::new();
+    json::print(node, &mut text);
+    if matches!(node, Node::Opaque(_)) && text.len() >= 2 && text.starts_with(b"\"") {
+        text.pop();
+        text.remove(0);
+    }
+    text
+}

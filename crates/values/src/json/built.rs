@@ -1,0 +1,86 @@
+//! A document as a tree that is built and changed: [`Built`]. [`Built::encode`] makes the bytes of it.
+
+use super::encode;
+use super::{Members, Node, Opaque};
+use errors::SqlResult;
+use std::borrow::Cow;
+
+/// A JSON value that is put together or changed. Parts of other documents stay where they are until the tree is encoded.
+#[derive(Clone, Debug)]
+pub enum Built<'d> {
+    /// The JSON literal null.
+    Null,
+    /// true or false.
+    Boolean(bool),
+    /// A signed integer.
+    Int(i64),
+    /// An unsigned integer.
+    UInt(u64),
+    /// A finite number in floating point.
+    Double(f64),
+    /// Text in valid utf8mb4.
+    String(Cow<'d, [u8]>),
+    /// A value of another SQL type.
+    Opaque {
+        /// MySQL's number of the type.
+        type_code: u8,
+        /// The value as MySQL holds it in documents.
+        bytes: Cow<'d, [u8]>,
+    },
+    /// An array.
+    Array(Vec<Built<'d>>),
+    /// An object.
+    Object(Members<'d>),
+    /// A part of another document. Its bytes are copied as they are.
+    Kept(Node<'d>),
+}
+
+impl<'d> Built<'d> {
+    /// The document. Fails with ER_JSON_DOCUMENT_TOO_DEEP beyond [`super::DEPTH_MAX`] containers in each other, with
+    /// ER_JSON_KEY_TOO_BIG for a key over 65,535 bytes and with ER_JSON_VALUE_TOO_BIG beyond 4 GiB.
+    pub fn encode(&self) -> SqlResult<Vec<u8>> {
+        encode::encode(self)
+    }
+
+    /// The value with one level open for changes: the values in it are kept.
+    pub fn open(node: Node<'d>) -> Built<'d> {
+        match node {
+            Node::Null => Built::Null,
+            Node::Boolean(truth) => Built::Boolean(truth),
+            Node::Int(number) => Built::Int(number),
+            Node::UInt(number) => Built::UInt(number),
+            Node::Double(number) => Built::Double(number),
+            Node::String(text) => Built::String(Cow::Borrowed(text)),
+            Node::Opaque(opaque) => {
+                Built::Opaque { type_code: opaque.type_code, bytes: Cow::Borrowed(opaque.bytes) }
+            }
+            Node::Array(array) => Built::Array(array.iter().map(Built::Kept).collect()),
+            Node::Object(object) => Built::Object(Members::from_sorted(
+                object.iter().map(|(key, value)| (Cow::Borrowed(key), Built::Kept(value))).collect(),
+            )),
+        }
+    }
+
+    /// A scalar or a kept part as it is read; None for arrays and objects that are built.
+    pub fn node(&self) -> Option<Node<'_>> {
+        Some(match self {
+            Built::Null => Node::Null,
+            Built::Boolean(truth) => Node::Boolean(*truth),
+            Built::Int(number) => Node::Int(*number),
+            Built::UInt(number) => Node::UInt(*number),
+            Built::Double(number) => Node::Double(*number),
+            Built::String(text) => Node::String(text),
+            Built::Opaque { type_code, bytes } => Node::Opaque(Opaque { type_code: *type_code, bytes }),
+            Built::Kept(node) => *node,
+            Built::Array(_) | Built::Object(_) => return None,
+        })
+    }
+
+    /// The value with one level open, in its place: a kept part is opened, all others are as they are.
+    pub fn opened(&mut self) -> &mut Built<'d> {
+        if let Built::Kept(node) = *self {
+            *self = Built::open(node);
+        }
+        self
+    }
+}
