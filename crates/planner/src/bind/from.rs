@@ -412,6 +412,7 @@ pub(crate) fn add_table(
         lock: RowLock::None,
         derived_number: None,
         view: None,
+        computed: Vec::new(),
     });
     Ok((JoinTree::Table(number), visible))
 }

@@ -1,7 +1,9 @@
 //! LOAD DATA. Main function: [`load`].
 
+use super::insert_target::{InsertTarget, insert_target};
 use super::references::{RowEvents, references};
 use super::{assigned, defaults, own_expressions, push_target};
+use crate::bind::privilege::Privileges;
 use crate::bind::{Binder, literal};
 use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
@@ -18,8 +20,11 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
         return Err(sql_error!(ER_WRONG_FIELD_TERMINATORS));
     }
     binder.enter()?;
-    let table = binder.base_table(&load.table)?;
-    let definition = table.definition().clone();
+    let into = insert_target(binder, &load.table, "LOAD")?;
+    if into.has_computed() {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LOAD DATA into a view with computed columns"));
+    }
+    let (table, definition) = (into.table.clone(), into.names.clone());
     let replaces = load.duplicates == ast::LoadDuplicates::Replace;
     let access = if replaces { TableAccess::Replace } else { TableAccess::Insert };
     binder.privileges.require_table(&definition.name, access);
@@ -39,25 +44,18 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
         return Err(sql_error!(ER_LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR));
     }
     if load.columns.is_empty() {
-        let shown = (0..definition.columns.len()).filter(|column| !definition.columns[*column].invisible);
-        fields = shown.map(LoadTarget::Column).collect();
+        fields = into.order.iter().copied().map(LoadTarget::Column).collect();
     }
-    for field in &fields {
-        if let LoadTarget::Column(column) = field {
-            binder.privileges.require_column(
-                &definition.name,
-                &definition.columns[*column].name,
-                TableAccess::Insert,
-            );
-        }
-    }
-    binder.privileges.require_assigned(&definition, &load.assignments, TableAccess::Insert);
+    require_fields(binder, &into, (&fields, load), access);
     push_target(binder, &definition, &load.table.name);
-    let bound = load_parts(binder, load, &definition);
+    let bound = load_parts(binder, load, &into);
     binder.blocks.pop();
-    let own = own_expressions(binder, &definition, |_| true);
+    let own = own_expressions(binder, table.definition(), |_| true);
     binder.leave();
-    let ((defaults, assignments), own) = (bound?, own?);
+    let ((defaults, assignments), mut own) = (bound?, own?);
+    into.require_read_below(binder);
+    own.view = into.check;
+    let deletable = if replaces { into.conditions } else { Vec::new() };
     let collation = match &load.charset {
         Some(name) => literal::character_set(name)?,
         None => charset::CollationId::UTF8MB4_0900_AI_CI,
@@ -74,22 +72,50 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
         columns: (0..definition.columns.len()).collect(),
         rows: InsertRows::Values(Vec::new()),
         on_duplicate: Vec::new(),
+        deletable,
+        hides_id: false,
     };
     Ok(LoadPlan { insert, fields, assignments, load: load.clone(), collation })
+}
+
+/// Asks for the columns that are given values, and for what a view takes of what is under it.
+fn require_fields(
+    binder: &mut Binder<'_>,
+    into: &InsertTarget,
+    (fields, load): (&[LoadTarget], &ast::Load),
+    access: TableAccess,
+) {
+    let is_column = |field: &LoadTarget| match field {
+        LoadTarget::Column(column) => Some(*column),
+        LoadTarget::Variable(_) => None,
+    };
+    let mut columns: Vec<usize> = fields.iter().filter_map(is_column).collect();
+    for column in &columns {
+        let name = &into.names.columns[*column].name;
+        binder.privileges.require_column(&into.names.name, name, TableAccess::Insert);
+    }
+    binder.privileges.require_assigned(&into.names, &load.assignments, TableAccess::Insert);
+    let assigned = load.assignments.iter();
+    columns.extend(assigned.filter_map(|one| into.names.column_position(&one.column.column)));
+    let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
+        privileges.require_table(&below.name, access);
+    };
+    into.require_below(binder, whole, &columns, &[]);
 }
 
 fn load_parts(
     binder: &mut Binder<'_>,
     load: &ast::Load,
-    definition: &TableDefinition,
+    into: &InsertTarget,
 ) -> SqlResult<(Vec<DefaultValue>, Vec<Assignment>)> {
-    let defaults = defaults(binder, definition)?;
+    let (definition, stored) = (&into.names, into.table.definition());
+    let defaults = defaults(binder, stored)?;
     let mut assignments = Vec::with_capacity(load.assignments.len());
     for assignment in &load.assignments {
         let column = definition
             .column_position(&assignment.column.column)
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
-        let value = assigned(binder, &assignment.value, definition, &definition.columns[column])?;
+        let value = assigned(binder, &assignment.value, stored, &stored.columns[column])?;
         assignments.push(Assignment { column, value, is_own: false });
     }
     Ok((defaults, assignments))

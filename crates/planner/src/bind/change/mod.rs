@@ -2,12 +2,15 @@
 
 mod delete;
 mod insert;
+mod insert_target;
 mod load;
 mod references;
 mod rows;
 mod target;
 mod update;
 mod view;
+mod view_columns;
+mod view_rights;
 
 pub(crate) use delete::delete;
 pub(crate) use insert::insert;

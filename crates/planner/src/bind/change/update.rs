@@ -1,20 +1,23 @@
 //! UPDATE of one table or several. Main function: [`update`].
 
 use super::rows::{Wishes, conditions_of, found_rows};
-use super::target::target;
+use super::target::{Wanted, target};
 use super::view::{Changed, bind_changed};
+use super::view_rights::{Taken, read_columns};
 use super::{assigned, change, changing};
 use crate::bind::column::find_column;
+use crate::bind::privilege::Privileges;
 use crate::bind::view::change_of_view_refused;
 use crate::bind::{Binder, block_hints};
 use crate::changed_rows::{ChangedRows, may_join_subqueries};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
-use errors::{SqlResult, sql_error};
+use dictionary::TableDefinition;
+use errors::{SqlError, SqlResult, sql_error};
 use optimizer::{Block, BoundTable, JoinTree, Source, reads_whole, tables_of};
 use parser::ast;
 use plan::physical::Node;
-use plan::{Assignment, TableAccess, TargetTable, UpdatePlan};
+use plan::{Assignment, TableAccess, TargetTable, UpdatePlan, ViewCheck};
 
 /// UPDATE of one table or several.
 pub(crate) fn update(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
@@ -80,6 +83,7 @@ fn bound_targets(
 ) -> SqlResult<Vec<TargetTable>> {
     let (block, privileges) = binder.block_and_privileges();
     privileges.require_updated(block, &update.assignments)?;
+    check_assigned(block, &update.assignments)?;
     let mut all: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
         let Some((table, column)) = find_column(binder.block(), &assignment.column)? else {
@@ -94,6 +98,9 @@ fn bound_targets(
             return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
         };
         let base = base.clone();
+        let Some(column) = bound.stored_column(column) else {
+            return Err(not_updatable(bound, column));
+        };
         let value =
             assigned(binder, &assignment.value, base.definition(), &base.definition().columns[column])?;
         let read = value.as_ref().and_then(|value| binder.block().place(value));
@@ -107,16 +114,58 @@ fn bound_targets(
             },
         ));
     }
-    let assigned: Vec<usize> = all.iter().map(|(_, one)| one.column).collect();
-    changed.require_below(binder, &assigned, TableAccess::Update);
+    require_below(binder, update, changed)?;
     let mut numbers = changed.tree.as_ref().map(JoinTree::leaves).unwrap_or_default();
     numbers.retain(|number| all.iter().any(|(table, _)| table == number));
     let mut targets = Vec::with_capacity(numbers.len());
     for number in numbers {
         let own = all.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
-        targets.push(target(binder, number, own, true, joins)?);
+        let check = checked_by_view(binder, changed);
+        targets.push(target(binder, number, own, Wanted::Update { joins, check })?);
     }
     Ok(targets)
+}
+
+/// Columns are looked for before values. Errors: 1054; 1348 for a column that a view computes.
+fn check_assigned(block: &Block, assignments: &[ast::Assignment]) -> SqlResult<()> {
+    for assignment in assignments {
+        let Some((table, column)) = find_column(block, &assignment.column)? else {
+            return Err(sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"));
+        };
+        let bound = &block.tables[table];
+        if bound.stored_column(column).is_none() {
+            return Err(not_updatable(bound, column));
+        }
+    }
+    Ok(())
+}
+
+fn not_updatable(table: &BoundTable, column: usize) -> SqlError {
+    sql_error!(ER_NONUPDATEABLE_COLUMN, table.columns[column].name)
+}
+
+/// Asks what a view takes of what is under it.
+fn require_below(binder: &mut Binder<'_>, update: &ast::Update, changed: &Changed) -> SqlResult<()> {
+    let Some(view) = binder.block().tables.first().and_then(|table| table.view.clone()) else {
+        return Ok(());
+    };
+    let mut columns = Vec::with_capacity(update.assignments.len());
+    for assignment in &update.assignments {
+        columns.extend(find_column(binder.block(), &assignment.column)?.map(|(_, column)| column));
+    }
+    let taken = [read_columns(binder, &view), Taken { columns, access: TableAccess::Update }];
+    let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
+        privileges.require_table(&below.name, TableAccess::Update);
+    };
+    changed.require_below(binder, &view.name, whole, &taken);
+    Ok(())
+}
+
+/// WITH CHECK OPTION of the view that is changed.
+fn checked_by_view(binder: &mut Binder<'_>, changed: &Changed) -> Option<ViewCheck> {
+    let block = binder.block();
+    let view = block.tables.first().and_then(|table| table.view.as_ref())?;
+    changed.check(block, &view.name)
 }
 
 /// Error 1706: a row that is changed under two names must be found again under the second one.
