@@ -7,7 +7,7 @@ use super::view_columns::HIDDEN;
 use super::{assigned, defaults, given_to_generated, on_update, own_expressions, push_target};
 use crate::bind::column::table_columns;
 use crate::bind::privilege::{Privileges, as_written};
-use crate::bind::{Binder, ChangedTable, from};
+use crate::bind::{Binder, from};
 use ::expression::Expression;
 use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
@@ -27,11 +27,12 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     let target = insert_target(binder, &insert.table, "INSERT")?;
     let (table, definition) = (target.table.clone(), &target.names);
     binder.privileges.require_insert(insert, definition);
-    let columns = target_columns(binder, &target, &insert.columns, &insert.table.name)?;
     let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
         privileges.require_insert(insert, below);
     };
-    target.require_below(binder, whole, &columns, &insert.on_duplicate);
+    target.require_whole_below(binder, whole);
+    let columns = target_columns(binder, &target, &insert.columns, &insert.table.name)?;
+    target.require_given_below(binder, &columns, &insert.on_duplicate);
     binder.privileges.require_assigned(definition, &insert.on_duplicate, TableAccess::Update);
     let (explained, block_number) = (binder.explain.len(), binder.block_number);
     let mut rows = match &insert.source {
@@ -45,7 +46,7 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
         }
         ast::InsertSource::Values(rows) => {
             push_target(binder, definition, &insert.table.name);
-            binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name, target.view()));
+            binder.changes.tables.push(target.as_changed(&insert.table.name));
             let rows = value_rows(binder, rows, table.definition(), &columns);
             binder.changes.tables.clear();
             binder.blocks.pop();
@@ -53,7 +54,7 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
         }
     };
     push_target(binder, definition, &insert.table.name);
-    binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name, target.view()));
+    binder.changes.tables.push(target.as_changed(&insert.table.name));
     let bound = insert_parts(binder, insert, &target, &columns);
     binder.changes.tables.clear();
     binder.blocks.pop();

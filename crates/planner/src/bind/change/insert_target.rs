@@ -2,8 +2,8 @@
 
 use super::view::{Changed, changed_view};
 use super::view_rights::{Taken, read_columns};
-use crate::bind::Binder;
 use crate::bind::privilege::Privileges;
+use crate::bind::{Binder, ChangedTable};
 use ::expression::Expression;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition, TableName};
 use engine::Table;
@@ -81,16 +81,27 @@ impl InsertTarget {
 
     /// Error 1348 for a column that is none of the table's, 1471 for a view that has such columns, or one column twice.
     pub fn check_insertable(&self, columns: &[usize], name: &str) -> SqlResult<()> {
-        if !self.has_computed() {
-            return Ok(());
+        for column in columns {
+            self.stored_column(*column)?;
         }
+        match self.has_computed() {
+            true => Err(sql_error!(ER_NON_INSERTABLE_TABLE, name, "INSERT")),
+            false => Ok(()),
+        }
+    }
+
+    /// The column of the table that a column is. Error 1348 for one that a view computes.
+    pub fn stored_column(&self, column: usize) -> SqlResult<usize> {
         let stored = self.names.columns.len() - self.computed.len();
-        let stands = |column: &&usize| column.checked_sub(stored).map(|at| &self.computed[at]);
-        let is_computed =
-            |column: &&usize| stands(column).is_some_and(|stands| stands.column_slot().is_none());
-        match columns.iter().find(is_computed) {
-            Some(column) => Err(sql_error!(ER_NONUPDATEABLE_COLUMN, self.names.columns[*column].name)),
-            None => Err(sql_error!(ER_NON_INSERTABLE_TABLE, name, "INSERT")),
+        let stands = column.checked_sub(stored).and_then(|at| self.computed.get(at));
+        let stored = stands.map_or(Some(column), Expression::column_slot);
+        stored.ok_or_else(|| sql_error!(ER_NONUPDATEABLE_COLUMN, self.names.columns[column].name))
+    }
+
+    /// Shows columns that are none of the table in the block that has them by its names.
+    pub fn show_computed(&self, block: &mut Block) {
+        if let Some(table) = block.tables.first_mut() {
+            table.computed.clone_from(&self.computed);
         }
     }
 
@@ -100,11 +111,27 @@ impl InsertTarget {
         self.changed.is_some() && id.is_some_and(|id| self.names.columns[id].invisible)
     }
 
-    /// What a view takes of what is under it, as far as that is known before expressions are bound.
-    pub fn require_below(
+    /// From here on subqueries may not read it under its name.
+    pub fn as_changed(&self, name: &str) -> ChangedTable {
+        let own_name = self.changed.as_ref().map_or(name, |changed| &changed.own_name);
+        ChangedTable::by_insert(&self.table, name, own_name, self.view())
+    }
+
+    /// What is done to what is under a view as a whole.
+    pub fn require_whole_below(
         &self,
         binder: &mut Binder<'_>,
         whole: impl Fn(&mut Privileges<'_>, &TableDefinition),
+    ) {
+        if let Some(changed) = &self.changed {
+            changed.require_below(binder, &self.names.name, whole, &[]);
+        }
+    }
+
+    /// The columns of what is under a view that are given values.
+    pub fn require_given_below(
+        &self,
+        binder: &mut Binder<'_>,
         columns: &[usize],
         updated: &[ast::Assignment],
     ) {
@@ -114,7 +141,7 @@ impl InsertTarget {
             Taken { columns: columns.to_vec(), access: TableAccess::Insert },
             Taken { columns: updated.collect(), access: TableAccess::Update },
         ];
-        changed.require_below(binder, &self.names.name, whole, &taken);
+        changed.require_below(binder, &self.names.name, |_, _| {}, &taken);
     }
 
     /// The columns of what is under a view that the statement reads.

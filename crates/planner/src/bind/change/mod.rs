@@ -53,7 +53,7 @@ fn change(binder: &mut Binder<'_>, number: usize) {
         let id = table.id();
         let bound = &binder.block().tables[number];
         let (name, view) = (bound.alias.clone(), bound.view.as_ref().map(|view| view.name.clone()));
-        binder.changes.add(ChangedTable { id, name, by_name: false, view });
+        binder.changes.add(ChangedTable { id, name, only_as: None, view });
     }
 }
 

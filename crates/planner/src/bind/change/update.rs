@@ -83,7 +83,8 @@ fn bound_targets(
 ) -> SqlResult<Vec<TargetTable>> {
     let (block, privileges) = binder.block_and_privileges();
     privileges.require_updated(block, &update.assignments)?;
-    check_assigned(block, &update.assignments)?;
+    require_below(binder, update, changed)?;
+    check_assigned(binder.block(), &update.assignments)?;
     let mut all: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
         let Some((table, column)) = find_column(binder.block(), &assignment.column)? else {
@@ -114,7 +115,7 @@ fn bound_targets(
             },
         ));
     }
-    require_below(binder, update, changed)?;
+    require_read_below(binder, changed);
     let mut numbers = changed.tree.as_ref().map(JoinTree::leaves).unwrap_or_default();
     numbers.retain(|number| all.iter().any(|(table, _)| table == number));
     let mut targets = Vec::with_capacity(numbers.len());
@@ -144,21 +145,34 @@ fn not_updatable(table: &BoundTable, column: usize) -> SqlError {
     sql_error!(ER_NONUPDATEABLE_COLUMN, table.columns[column].name)
 }
 
-/// Asks what a view takes of what is under it.
+/// Asks what a view takes of what is under it, before values are bound.
 fn require_below(binder: &mut Binder<'_>, update: &ast::Update, changed: &Changed) -> SqlResult<()> {
     let Some(view) = binder.block().tables.first().and_then(|table| table.view.clone()) else {
         return Ok(());
     };
     let mut columns = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
-        columns.extend(find_column(binder.block(), &assignment.column)?.map(|(_, column)| column));
+        // What is computed is asked of nobody: that it cannot be assigned comes first.
+        let found = find_column(binder.block(), &assignment.column)?;
+        let is_stored =
+            |(table, column): &(usize, usize)| binder.block().tables[*table].stored_column(*column).is_some();
+        columns.extend(found.filter(is_stored).map(|(_, column)| column));
     }
-    let taken = [read_columns(binder, &view), Taken { columns, access: TableAccess::Update }];
+    let taken = [Taken { columns, access: TableAccess::Update }];
     let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
         privileges.require_table(&below.name, TableAccess::Update);
     };
     changed.require_below(binder, &view.name, whole, &taken);
     Ok(())
+}
+
+/// The columns of what is under a view that the statement reads.
+fn require_read_below(binder: &mut Binder<'_>, changed: &Changed) {
+    let view = binder.block().tables.first().and_then(|table| table.view.clone());
+    if let Some(view) = view {
+        let read = read_columns(binder, &view);
+        changed.require_below(binder, &view.name, |_, _| {}, &[read]);
+    }
 }
 
 /// WITH CHECK OPTION of the view that is changed.

@@ -24,6 +24,8 @@ pub(super) struct Changed {
     checked: Vec<Expression>,
     /// Whether views under the one that is being bound have their conditions checked.
     cascades: bool,
+    /// The name of the table in the innermost view.
+    pub own_name: String,
     /// What each view reads, the outermost first.
     pub levels: Vec<Level>,
 }
@@ -108,6 +110,7 @@ fn open(
         match named_view(binder, simple.factor)? {
             Some(inner) => open(binder, inner_alias, inner, command, changed)?,
             None => {
+                changed.own_name.clone_from(inner_alias);
                 let reference = TableReference::Table(simple.factor.clone());
                 changed.tree = from::bind_from(binder, std::slice::from_ref(&reference))?;
             }
@@ -167,7 +170,7 @@ impl Changed {
     /// Of tables alone.
     pub fn of(tree: Option<JoinTree>) -> Changed {
         let (conditions, checked, levels) = (Vec::new(), Vec::new(), Vec::new());
-        Changed { tree, conditions, checked, cascades: false, levels }
+        Changed { tree, conditions, checked, cascades: false, own_name: String::new(), levels }
     }
 
     /// Binds the condition of a view.
