@@ -24,7 +24,8 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
     let (changed, numbers) = match &delete.source {
         ast::DeleteSource::Single(factor) => {
             let reference = ast::TableReference::Table(factor.clone());
-            (bind_changed(binder, std::slice::from_ref(&reference), "DELETE")?, vec![0])
+            let takes_order = delete.order_by.is_empty();
+            (bind_changed(binder, std::slice::from_ref(&reference), "DELETE", takes_order)?, vec![0])
         }
         ast::DeleteSource::Multiple { targets, from } => {
             let changed = Changed::of(from::bind_from(binder, from)?);
@@ -66,7 +67,7 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
         let read = read_columns(binder, &view);
         changed.require_below(binder, &view.name, whole, &[read]);
     }
-    let wishes = Wishes { conditions, order_by: &delete.order_by, limit };
+    let wishes = Wishes { conditions, view_order: changed.order, order_by: &delete.order_by, limit };
     let ChangedRows { node, .. } = found_rows(binder, changed.tree, wishes, "DELETE")?;
     let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
     let reads_whole = reads_whole(&mut binder.survey(), &node);

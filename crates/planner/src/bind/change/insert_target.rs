@@ -48,7 +48,7 @@ pub(super) fn insert_target(
     let factor =
         TableFactor { name: name.clone(), partitions: Vec::new(), alias: None, index_hints: Vec::new() };
     let blocks = std::mem::replace(&mut binder.blocks, vec![Block::default()]);
-    let opened = changed_view(binder, &factor, view, command);
+    let opened = changed_view(binder, &factor, view, (command, false));
     let block = std::mem::replace(&mut binder.blocks, blocks).pop().unwrap_or_default();
     let changed = opened?;
     let order = block.visible.iter().map(|(_, at)| *at).collect();

@@ -25,7 +25,7 @@ pub(crate) fn update(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult
 }
 
 fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
-    let changed = bind_changed(binder, &update.tables, "UPDATE")?;
+    let changed = bind_changed(binder, &update.tables, "UPDATE", update.order_by.is_empty())?;
     let tree = changed.tree.clone();
     block_hints::check_names(binder);
     let several = binder.block().tables.len() > 1;
@@ -39,7 +39,8 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     // MySQL looks at WHERE first, then at SET, and then at what the statement must not have.
     let mut conditions = changed.conditions.clone();
     conditions.extend(conditions_of(binder, update.filter.as_ref())?);
-    let joins = several || may_join_subqueries(binder, !update.order_by.is_empty(), update.limit.is_some());
+    let ordered = !update.order_by.is_empty() || !changed.order.is_empty();
+    let joins = several || may_join_subqueries(binder, ordered, update.limit.is_some());
     let mut targets = bound_targets(binder, update, &changed, joins)?;
     if several && (!update.order_by.is_empty() || update.limit.is_some()) {
         let clause = if update.order_by.is_empty() { "LIMIT" } else { "ORDER BY" };
@@ -48,7 +49,7 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     let limit = update.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
     let mut all_conditions = tree.as_ref().map(JoinTree::conditions).unwrap_or_default();
     all_conditions.extend_from_slice(&conditions);
-    let wishes = Wishes { conditions, order_by: &update.order_by, limit };
+    let wishes = Wishes { conditions, view_order: changed.order, order_by: &update.order_by, limit };
     let ChangedRows { node, index, first } = found_rows(binder, tree, wishes, "UPDATE")?;
     check_key_conflicts(&targets)?;
     for target in &mut targets {
@@ -68,7 +69,6 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
             is_first && target.sees_changes && read_by.is_some_and(|index| !moves_rows(target, index));
     }
     let moves = targets.iter().any(|target| moves_rows(target, index));
-    let ordered = !update.order_by.is_empty();
     let buffered = several || moves || ordered || !matches!(node, Node::Table(_) | Node::Limit { .. });
     let reads_whole = reads_whole(&mut binder.survey(), &node);
     Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered, reads_whole })

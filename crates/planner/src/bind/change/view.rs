@@ -12,6 +12,7 @@ use dictionary::{TableName, ViewCheck as CheckOption};
 use errors::{SqlResult, sql_error};
 use optimizer::{Block, Clause, JoinTree, Source, conjuncts};
 use parser::ast::{self, Child, QueryBody, SelectItem, TableFactor, TableReference};
+use plan::physical::SortKey;
 use plan::{RowExpression, View, ViewCheck, error_of_view};
 
 /// FROM of a statement that changes rows.
@@ -24,22 +25,27 @@ pub(super) struct Changed {
     checked: Vec<Expression>,
     /// Whether views under the one that is being bound have their conditions checked.
     cascades: bool,
+    /// The order of the outermost view that has one.
+    pub order: Vec<SortKey>,
+    /// Whether the statement has no order of its own.
+    takes_order: bool,
     /// The name of the table in the innermost view.
     pub own_name: String,
     /// What each view reads, the outermost first.
     pub levels: Vec<Level>,
 }
 
-/// Binds FROM of an UPDATE or DELETE.
+/// Binds FROM of an UPDATE or DELETE. `takes_order`: a view's order is that of the statement.
 pub(super) fn bind_changed(
     binder: &mut Binder<'_>,
     tables: &[TableReference],
     command: &'static str,
+    takes_order: bool,
 ) -> SqlResult<Changed> {
     if let [TableReference::Table(factor)] = tables
         && let Some(view) = named_view(binder, factor)?
     {
-        return changed_view(binder, factor, view, command);
+        return changed_view(binder, factor, view, (command, takes_order));
     }
     Ok(Changed::of(from::bind_from(binder, tables)?))
 }
@@ -58,7 +64,7 @@ pub(super) fn changed_view(
     binder: &mut Binder<'_>,
     factor: &TableFactor,
     view: View,
-    command: &'static str,
+    (command, takes_order): (&'static str, bool),
 ) -> SqlResult<Changed> {
     let name = view.definition.shape.name.clone();
     let alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
@@ -67,7 +73,7 @@ pub(super) fn changed_view(
     }
     let denied_before = binder.privileges.denied.is_some();
     binder.privileges.view = Some(name.clone());
-    let mut changed = Changed::of(None);
+    let mut changed = Changed { takes_order, ..Changed::of(None) };
     let opened = open(binder, &alias, view, command, &mut changed);
     binder.privileges.view = None;
     if !denied_before {
@@ -119,7 +125,10 @@ fn open(
         if !matches!(binder.block().tables.last().map(|table| &table.source), Some(Source::Base(_))) {
             return Err(refused());
         }
-        let filter = simple.filter.map_or_else(Vec::new, |filter| named_columns(binder.block(), filter));
+        let mut filter = simple.filter.map_or_else(Vec::new, |filter| named_columns(binder.block(), filter));
+        if changed.takes_order && !simple.order_by.is_empty() {
+            changed.order = view_order(binder, &simple, &mut filter)?;
+        }
         Ok((shown_items(binder, &simple.items)?, filter))
     })();
     changed.cascades = around;
@@ -136,22 +145,56 @@ struct Simple<'q> {
     factor: &'q TableFactor,
     filter: Option<&'q ast::Expression>,
     items: Vec<&'q ast::Expression>,
+    /// What they are called.
+    aliases: Vec<&'q str>,
+    order_by: &'q [ast::OrderItem],
 }
 
 fn simple(query: &ast::Query) -> Option<Simple<'_>> {
     let QueryBody::Select(select) = &query.body else { return None };
     let [TableReference::Table(factor)] = select.from.as_slice() else { return None };
-    if query.with.is_some() || select.filter.as_ref().is_some_and(asks) {
+    let order_by = query.order_by.as_slice();
+    let mut others = select.filter.iter().chain(order_by.iter().map(|item| &item.expression));
+    if query.with.is_some() || others.any(asks) {
         return None;
     }
-    let mut items = Vec::with_capacity(select.items.len());
+    let (mut items, mut aliases) = (Vec::with_capacity(select.items.len()), Vec::new());
     for item in &select.items {
         match item {
-            SelectItem::Expression { expression, .. } if !asks(expression) => items.push(expression),
+            SelectItem::Expression { expression, alias, .. } if !asks(expression) => {
+                items.push(expression);
+                aliases.push(alias.as_deref().unwrap_or_default());
+            }
             _ => return None,
         }
     }
-    Some(Simple { factor, filter: select.filter.as_ref(), items })
+    Some(Simple { factor, filter: select.filter.as_ref(), items, aliases, order_by })
+}
+
+/// ORDER BY of a view. A name alone means a column of the view before one of the table. `named`: the columns that it reads are added.
+fn view_order(
+    binder: &mut Binder<'_>,
+    simple: &Simple<'_>,
+    named: &mut Vec<usize>,
+) -> SqlResult<Vec<SortKey>> {
+    let mut order = Vec::with_capacity(simple.order_by.len());
+    for item in simple.order_by {
+        let alias = match &item.expression {
+            ast::Expression::Column(reference) if reference.table.is_none() => Some(&reference.column),
+            _ => None,
+        };
+        let is_meant =
+            |name: &&str| alias.is_some_and(|alias| !name.is_empty() && name.eq_ignore_ascii_case(alias));
+        let shown = simple.aliases.iter().position(|name| is_meant(&name));
+        let meant = shown.map_or(&item.expression, |at| simple.items[at]);
+        named.extend(named_columns(binder.block(), meant));
+        let clause = std::mem::replace(&mut binder.block().clause, Clause::OrderBy);
+        let bound = binder.scalar(meant);
+        binder.block().clause = clause;
+        order.push(SortKey { expression: bound?, descending: item.descending });
+    }
+    order.retain(|key| key.expression.literal().is_none());
+    Ok(order)
 }
 
 /// Whether an expression holds a subquery.
@@ -169,8 +212,16 @@ fn asks(expression: &ast::Expression) -> bool {
 impl Changed {
     /// Of tables alone.
     pub fn of(tree: Option<JoinTree>) -> Changed {
-        let (conditions, checked, levels) = (Vec::new(), Vec::new(), Vec::new());
-        Changed { tree, conditions, checked, cascades: false, own_name: String::new(), levels }
+        Changed {
+            tree,
+            conditions: Vec::new(),
+            checked: Vec::new(),
+            cascades: false,
+            order: Vec::new(),
+            takes_order: false,
+            own_name: String::new(),
+            levels: Vec::new(),
+        }
     }
 
     /// Binds the condition of a view.
