@@ -185,7 +185,7 @@ fn view_order(
         };
         let is_meant =
             |name: &&str| alias.is_some_and(|alias| !name.is_empty() && name.eq_ignore_ascii_case(alias));
-        let shown = simple.aliases.iter().position(|name| is_meant(&name));
+        let shown = simple.aliases.iter().position(is_meant);
         let meant = shown.map_or(&item.expression, |at| simple.items[at]);
         named.extend(named_columns(binder.block(), meant));
         let clause = std::mem::replace(&mut binder.block().clause, Clause::OrderBy);
