@@ -118,9 +118,25 @@ pub struct BoundTable {
     pub derived_number: Option<u32>,
     /// What the view looks like that it is: privileges are granted on it.
     pub view: Option<Arc<TableDefinition>>,
+    /// Of a view whose rows are changed: what its columns stand for that follow those of the table. A slot is the position of a
+    /// column of the table.
+    pub computed: Vec<Expression>,
 }
 
 impl BoundTable {
+    /// What a column of a view stands for that is none of the table's own, or has another name besides.
+    pub fn computed(&self, column: usize) -> Option<&Expression> {
+        self.computed.get(column.checked_sub(self.columns.len() - self.computed.len())?)
+    }
+
+    /// The column of the table that a column is; None where it is computed.
+    pub fn stored_column(&self, column: usize) -> Option<usize> {
+        match self.computed(column) {
+            Some(computed) => computed.column_slot(),
+            None => Some(column),
+        }
+    }
+
     /// Whether it is a query in FROM that reads values of rows around the query that reads it.
     pub fn reads_outer_values(&self) -> bool {
         matches!(&self.source, Source::Derived(Derived::Planned(plan), _) if !plan.outer.is_empty())
@@ -143,7 +159,7 @@ impl BoundTable {
             schema: definition.name.schema.clone(),
             table: self.alias.clone(),
             original_table: definition.name.table.clone(),
-            column: definition.columns[column].name.clone(),
+            column: definition.columns.get(column)?.name.clone(),
             path: OriginPath::Table,
             flags: column_flags(definition, column),
         })

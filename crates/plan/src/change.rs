@@ -3,6 +3,7 @@
 use crate::Plan;
 use crate::physical::{Node, QueryPlan};
 use crate::references::{ParentKey, References};
+use dictionary::TableName;
 use engine::Table;
 use expression::Expression;
 use std::ops::Range;
@@ -84,7 +85,7 @@ impl Steps {
     pub const AUTO_INCREMENT: Steps = Steps(4);
     /// The AUTO_INCREMENT column is assigned: its counter may have to move.
     pub const COUNTER: Steps = Steps(8);
-    /// It must meet CHECK constraints.
+    /// It must meet a view's CHECK OPTION or CHECK constraints.
     pub const CHECKS: Steps = Steps(16);
     /// Columns are computed from others.
     pub const GENERATED: Steps = Steps(32);
@@ -128,6 +129,15 @@ pub struct RowCheck {
     pub condition: RowExpression,
 }
 
+/// WITH CHECK OPTION: what a row must meet to be in a view.
+#[derive(Clone, Debug)]
+pub struct ViewCheck {
+    /// The view that the statement names.
+    pub view: TableName,
+    /// Conditions of it and of the views under it. UNKNOWN does not meet one.
+    pub conditions: Vec<RowExpression>,
+}
+
 /// The expressions of a definition, for rows that no statement of SQL makes.
 #[derive(Debug)]
 pub struct RowPlan {
@@ -150,6 +160,8 @@ pub struct OwnExpressions {
     pub generated: Vec<GeneratedValue>,
     /// CHECK constraints that the statement can break, in the order in which they are asked.
     pub checks: Vec<RowCheck>,
+    /// What the view asks of them by which the statement changes them.
+    pub view: Option<ViewCheck>,
 }
 
 impl OwnExpressions {
@@ -157,6 +169,7 @@ impl OwnExpressions {
     pub fn read(&self, column: usize) -> bool {
         self.checks.iter().any(|check| check.condition.reads(column))
             || self.generated.iter().any(|generated| generated.value.reads(column))
+            || self.view.iter().flat_map(|view| &view.conditions).any(|condition| condition.reads(column))
     }
 
     /// Whether a column is computed.
@@ -203,7 +216,7 @@ impl Target {
             .with(Steps::STAMPS, !on_update.is_empty())
             .with(Steps::AUTO_INCREMENT, auto_increment.is_some())
             .with(Steps::COUNTER, assignments.iter().any(|one| Some(one.column) == auto_increment))
-            .with(Steps::CHECKS, !own.checks.is_empty())
+            .with(Steps::CHECKS, !own.checks.is_empty() || own.view.is_some())
             .with(Steps::GENERATED, !own.generated.is_empty());
         let references = References::default();
         Target { table, defaults, on_update, kept, auto_increment, own, references, steps }
@@ -278,6 +291,10 @@ pub struct InsertPlan {
     pub rows: InsertRows,
     /// ON DUPLICATE KEY UPDATE, over the target's row variables.
     pub on_duplicate: Vec<Assignment>,
+    /// REPLACE through a view: what rows that it deletes must meet, which are in the view then.
+    pub deletable: Vec<RowExpression>,
+    /// Through a view that does not show the AUTO_INCREMENT column: LAST_INSERT_ID() stays as it is.
+    pub hides_id: bool,
 }
 
 /// A table whose rows are found and changed.

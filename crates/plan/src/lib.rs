@@ -29,6 +29,7 @@ pub use catalog::{
 pub use change::{
     Assignment, DefaultValue, DeletePlan, GeneratedValue, InsertPlan, InsertRows, LoadPlan, LoadTarget,
     OwnExpressions, RowCheck, RowExpression, RowPlan, RowVariables, Steps, Target, TargetTable, UpdatePlan,
+    ViewCheck,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};

@@ -404,8 +404,8 @@ impl Session {
             let end = self.statement_end(0, 0, outcome.info);
             sink.end_rows(&end)
         } else {
-            let id =
-                outcome.generated_id.or(self.state.numbers.given_insert_id).unwrap_or(outcome.last_insert_id);
+            let generated = outcome.generated_id.or(outcome.hidden_id);
+            let id = generated.or(self.state.numbers.given_insert_id).unwrap_or(outcome.last_insert_id);
             let id = if outcome.keeps_id { 0 } else { id };
             let end = self.statement_end(outcome.affected_rows, id, outcome.info);
             sink.ok(&end)

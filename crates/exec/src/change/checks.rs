@@ -1,6 +1,6 @@
-//! CHECK constraints: step 5 of the way of a row. Main function: [`meets_checks`].
+//! CHECK OPTION of a view and CHECK constraints: step 5 of the way of a row. Main function: [`meets_checks`].
 
-use super::own_expression::truth_over;
+use super::own_expression::{is_shown, truth_over};
 use crate::run::Run;
 use dictionary::ColumnDefinition;
 use errors::{ErrorCode, Level, SqlResult, code, sql_error};
@@ -8,16 +8,23 @@ use expression::EvaluationContext;
 use plan::{RowCheck, Steps, Target};
 use values::Value;
 
-/// Whether a row, as it is stored, meets the CHECK constraints of its table. Error 3819 names the first that it does not meet; with IGNORE
-/// that is a warning, and the row is left as it was.
+/// Whether a row, as it is stored, meets the CHECK OPTION of the view that the statement names and the CHECK constraints of its table. Error 1369
+/// or 3819 names what it does not meet first; with IGNORE that is a warning, and the row is left as it was.
 #[inline]
 pub fn meets_checks(target: &Target, row: &[Value], ignore: bool, run: &mut Run<'_, '_>) -> SqlResult<bool> {
     if !target.steps.has(Steps::CHECKS) {
         return Ok(true);
     }
-    let broken = first_broken(&target.own.checks, &target.table.definition().columns, row, run)?;
-    let Some(check) = broken else { return Ok(true) };
-    let error = sql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name);
+    let columns = &target.table.definition().columns;
+    let error = match &target.own.view {
+        Some(check) if !is_shown(&check.conditions, columns, row, run)? => {
+            sql_error!(ER_VIEW_CHECK_FAILED, check.view.schema, check.view.table)
+        }
+        _ => match first_broken(&target.own.checks, columns, row, run)? {
+            Some(check) => sql_error!(ER_CHECK_CONSTRAINT_VIOLATED, check.name),
+            None => return Ok(true),
+        },
+    };
     if !ignore {
         return Err(error);
     }

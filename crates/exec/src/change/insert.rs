@@ -41,7 +41,11 @@ fn insert(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcom
     };
     let counts = writer.finish(given, run)?;
     let shows_info = several || counts.records > 1;
-    Ok(outcome(&counts, shows_info, run))
+    let mut outcome = outcome(&counts, shows_info, run);
+    if plan.hides_id {
+        outcome.hidden_id = outcome.generated_id.take();
+    }
+    Ok(outcome)
 }
 
 fn from_values(

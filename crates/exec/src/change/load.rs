@@ -264,6 +264,16 @@ impl<'p> LineRow<'p> {
                 row[column] = blank_value(&defaults[column], &columns[column]);
             }
         }
+        // Nothing is said of a column that a line cannot give a value.
+        for (column, default) in defaults.iter().enumerate() {
+            if matches!(default, DefaultValue::Missing)
+                && !self.given[column]
+                && !columns[column].auto_increment
+            {
+                self.given[column] = true;
+                row[column] = implicit_default(&columns[column].column_type);
+            }
+        }
         fill_defaults(&plan.insert, row, &self.given, storing, row_number, run)?;
         if !plan.assignments.is_empty() {
             let target = &plan.insert.target;

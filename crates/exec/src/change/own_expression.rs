@@ -1,8 +1,8 @@
 //! Expressions of a table over its own rows, as they are stored: what they read as expressions see it, and under facts that are the same for
-//! every client. Main functions: [`value_over`], [`truth_over`].
+//! every client. Main functions: [`value_over`], [`truth_over`]. And the conditions of views over rows on their way: [`is_shown`].
 
 use crate::run::Run;
-use crate::storing::as_seen;
+use crate::storing::{as_seen, implicit_default};
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::EvaluationContext;
@@ -32,6 +32,29 @@ pub fn truth_over(
     let seen = seen_row(condition, columns, row, run);
     let truth = run.with_stored_facts(|run| condition.expression.truth(RowRef::Values(&seen), run))?;
     run.check_killed().map(|()| truth)
+}
+
+/// Whether a view shows a row, under the facts of the statement. An id that is not generated yet is 0.
+pub fn is_shown(
+    conditions: &[RowExpression],
+    columns: &[ColumnDefinition],
+    row: &[Value],
+    run: &mut Run<'_, '_>,
+) -> SqlResult<bool> {
+    let waits = |column: &&usize| columns[**column].auto_increment && row[**column] == Value::Null;
+    for condition in conditions {
+        let mut seen = seen_row(condition, columns, row, run);
+        if let Some(column) = condition.columns().iter().find(waits) {
+            seen.to_mut()[*column] = implicit_default(&columns[*column].column_type);
+        }
+        let truth = condition.expression.truth(RowRef::Values(&seen), run)?;
+        run.check_raised()?;
+        run.check_killed()?;
+        if truth != Some(true) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A stored row as an expression sees it. Nothing is copied unless it reads a TIMESTAMP, and then only what it reads: other values may

@@ -31,8 +31,8 @@ pub(crate) struct ChangedTable {
     pub id: TableId,
     /// The name by which the statement changes it.
     pub name: String,
-    /// Whether subqueries may read it under another name: INSERT evaluates them before it stores the row.
-    pub by_name: bool,
+    /// The only name under which subqueries may not read it: INSERT evaluates them before it stores the row. None: under no name.
+    pub only_as: Option<String>,
     /// The view through which it changes it.
     pub view: Option<TableName>,
 }
@@ -81,8 +81,8 @@ impl Changes {
 }
 
 impl ChangedTable {
-    /// The target of INSERT under its own name.
-    pub fn by_insert(table: &Table, name: &str, view: Option<TableName>) -> ChangedTable {
-        ChangedTable { id: table.id(), name: name.to_owned(), by_name: true, view }
+    /// The target of INSERT under its own name. `own_name`: that of the table, within the view if it is one.
+    pub fn by_insert(table: &Table, name: &str, own_name: &str, view: Option<TableName>) -> ChangedTable {
+        ChangedTable { id: table.id(), name: name.to_owned(), only_as: Some(own_name.to_owned()), view }
     }
 }

@@ -143,14 +143,31 @@ fn full_name(schema: Option<&str>, table: &str, column: &str) -> Arc<str> {
     name.into()
 }
 
+/// Gives what an expression reads other slots.
+pub(crate) fn move_slots(expression: &mut Expression, to: &mut dyn FnMut(usize) -> usize) {
+    expression.replace(&mut |part| match &part.kind {
+        ExpressionKind::Column(column) => {
+            Some(Expression::slot(to(column.slot), column.name.clone(), part.result.clone()))
+        }
+        _ => None,
+    });
+}
+
+/// A column of a table, as an expression whose slot is its position.
+pub(crate) fn column_at(table: &BoundTable, column: usize) -> Expression {
+    if let Some(computed) = table.computed(column) {
+        return computed.clone();
+    }
+    let bound = &table.columns[column];
+    let name = full_name(table.schema.as_deref(), &table.alias, &bound.name);
+    Expression::slot(column, name, bound.result.clone())
+}
+
 /// A column of a table of a block, as an expression within that block.
 pub(crate) fn column_of(block: &mut Block, table: usize, column: usize) -> Expression {
-    let slot = block.slot(table, column);
-    let bound = &block.tables[table];
-    let definition = &bound.columns[column];
-    let name = full_name(bound.schema.as_deref(), &bound.alias, &definition.name);
-    let result = definition.result.clone();
-    Expression::slot(slot, name, result)
+    let mut expression = column_at(&block.tables[table], column);
+    move_slots(&mut expression, &mut |column| block.slot(table, column));
+    expression
 }
 
 impl Binder<'_> {

@@ -225,8 +225,9 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
     let schema = binder.schema_of(&factor.name)?;
     if let Some(table) = binder.input.engine.dictionary().table(&schema, &factor.name.name) {
         binder.tables.push(table.clone());
-        let is_it =
-            |changed: &&ChangedTable| changed.id == table.id() && (!changed.by_name || changed.name == alias);
+        let is_it = |changed: &&ChangedTable| {
+            changed.id == table.id() && changed.only_as.as_ref().is_none_or(|name| *name == alias)
+        };
         if let Some(changed) = binder.changes.tables.iter().find(is_it) {
             let name = changed.name.clone();
             match changed.view.is_some() {
@@ -412,6 +413,7 @@ pub(crate) fn add_table(
         lock: RowLock::None,
         derived_number: None,
         view: None,
+        computed: Vec::new(),
     });
     Ok((JoinTree::Table(number), visible))
 }

@@ -304,6 +304,9 @@ pub(super) fn default_of(
     let (block, privileges) = binder.block_and_privileges();
     privileges.require_column_read(&block.tables[table], column, &reference.column);
     let bound = &block.tables[table];
+    let Some(column) = bound.stored_column(column) else {
+        return Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, reference.column));
+    };
     let definition = match &bound.source {
         Source::Base(table) => table.definition().clone(),
         Source::Virtual(definition) => (**definition).clone(),

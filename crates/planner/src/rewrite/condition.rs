@@ -2,12 +2,14 @@
 //! [`Settler::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
-use super::equality::settle_contradictions;
 use crate::bind::decided_by_range;
 use errors::SqlResult;
 use expression::operators::{Comparison, ComparisonOperator};
 use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};
-use optimizer::{Block, JoinTree, Source, is_always, is_known, is_never, node_rejects_null, tables_of};
+use optimizer::{
+    Block, JoinTree, Source, is_always, is_known, is_never, node_rejects_null, settle_contradictions,
+    tables_of,
+};
 use plan::physical::Node;
 use plan::{PlanningSurroundings, Rule, SubqueryPlan};
 use values::temporal::{Date, DateTime};

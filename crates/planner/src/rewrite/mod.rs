@@ -3,7 +3,6 @@
 
 mod condition;
 mod constant_rows;
-mod equality;
 mod factor;
 mod graft;
 mod merge;

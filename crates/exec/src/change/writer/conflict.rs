@@ -5,6 +5,7 @@ use super::Writer;
 use crate::change::assigning::Assigning;
 use crate::change::cascades::Event;
 use crate::change::long_columns::LongColumns;
+use crate::change::own_expression::is_shown;
 use crate::change::parents::has_parents;
 use crate::change::row::{self, Change, Removal, Updated, duplicate_error};
 use crate::change::row_buffer::stored_values;
@@ -12,7 +13,7 @@ use crate::run::{Run, engine_error};
 use crate::storing::as_seen;
 use dictionary::IndexKind;
 use engine::{DuplicateKey, ReadMode, WaitPolicy};
-use errors::SqlResult;
+use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;
 use plan::Steps;
 use values::Value;
@@ -91,6 +92,9 @@ impl Writer<'_> {
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Way> {
         let table = &self.plan.target.table;
+        if !self.plan.deletable.is_empty() {
+            self.check_deletable(duplicate, bytes, run)?;
+        }
         let last = table.definition().indexes.iter().rposition(|index| index.kind != IndexKind::Plain);
         let is_last = last.is_some_and(|last| table.index_of_definition(last) == duplicate.index);
         // A clustered key tells by itself that the row is in the way.
@@ -111,6 +115,27 @@ impl Writer<'_> {
             Removal { key: &duplicate.existing_key, event: Event::Replaced(new_row), ignore: false };
         let was_there = row::delete(&self.plan.target, removal, run)?;
         Ok(if was_there { Way::Cleared } else { Way::Free })
+    }
+
+    /// Error 3059 for a row in the way that is not in the view which the statement names.
+    fn check_deletable(
+        &self,
+        duplicate: &DuplicateKey,
+        bytes: &[u8],
+        run: &mut Run<'_, '_>,
+    ) -> SqlResult<()> {
+        let (table, conditions) = (&self.plan.target.table, &self.plan.deletable);
+        let columns = &table.definition().columns;
+        let indexed = table.indexed_columns();
+        let is_read = |column: &usize| {
+            indexed.contains(*column) || conditions.iter().any(|condition| condition.reads(*column))
+        };
+        let read = ColumnSet::of((0..columns.len()).filter(is_read));
+        let Some(existing) = self.lock_existing(duplicate, bytes, &read, run)? else { return Ok(()) };
+        match is_shown(conditions, columns, &stored_values(table, &existing), run)? {
+            true => Ok(()),
+            false => Err(sql_error!(ER_REPLACE_INACCESSIBLE_ROWS)),
+        }
     }
 
     /// Locks the row that is in the way and reads it, with its long values in the columns `read`; None if it is not in the way any more.

@@ -1,11 +1,14 @@
 //! DELETE from one table or several. Main function: [`delete`].
 
 use super::rows::{Wishes, conditions_of, found_rows};
-use super::target::target;
+use super::target::{Wanted, target};
 use super::view::{Changed, bind_changed};
+use super::view_rights::read_columns;
 use super::{change, changing};
+use crate::bind::privilege::Privileges;
 use crate::bind::{Binder, block_hints, from};
 use crate::changed_rows::ChangedRows;
+use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
 use optimizer::reads_whole;
 use parser::ast;
@@ -21,7 +24,8 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
     let (changed, numbers) = match &delete.source {
         ast::DeleteSource::Single(factor) => {
             let reference = ast::TableReference::Table(factor.clone());
-            (bind_changed(binder, std::slice::from_ref(&reference), "DELETE")?, vec![0])
+            let takes_order = delete.order_by.is_empty();
+            (bind_changed(binder, std::slice::from_ref(&reference), "DELETE", takes_order)?, vec![0])
         }
         ast::DeleteSource::Multiple { targets, from } => {
             let changed = Changed::of(from::bind_from(binder, from)?);
@@ -47,7 +51,7 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
     let mut targets = Vec::with_capacity(numbers.len());
     for number in numbers {
         change(binder, number);
-        let target = target(binder, number, Vec::new(), false, false)?;
+        let target = target(binder, number, Vec::new(), Wanted::Delete)?;
         let view = binder.block().tables[number].view.clone();
         let name = view.as_deref().unwrap_or_else(|| target.base.table.definition()).name.clone();
         binder.privileges.require_table(&name, TableAccess::Delete);
@@ -56,8 +60,14 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
     let limit = delete.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
     let mut conditions = changed.conditions.clone();
     conditions.extend(conditions_of(binder, delete.filter.as_ref())?);
-    changed.require_below(binder, &[], TableAccess::Delete);
-    let wishes = Wishes { conditions, order_by: &delete.order_by, limit };
+    if let Some(view) = binder.block().tables.first().and_then(|table| table.view.clone()) {
+        let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
+            privileges.require_table(&below.name, TableAccess::Delete);
+        };
+        let read = read_columns(binder, &view);
+        changed.require_below(binder, &view.name, whole, &[read]);
+    }
+    let wishes = Wishes { conditions, view_order: changed.order, order_by: &delete.order_by, limit };
     let ChangedRows { node, .. } = found_rows(binder, changed.tree, wishes, "DELETE")?;
     let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
     let reads_whole = reads_whole(&mut binder.survey(), &node);

@@ -1,12 +1,13 @@
 //! INSERT and REPLACE. Main function: [`insert`].
 
+use super::insert_target::{InsertTarget, insert_target};
 use super::references::{RowEvents, references};
 use super::target::may_stay_unread;
-use super::view::{InsertTarget, insert_target};
+use super::view_columns::HIDDEN;
 use super::{assigned, defaults, given_to_generated, on_update, own_expressions, push_target};
 use crate::bind::column::table_columns;
-use crate::bind::privilege::as_written;
-use crate::bind::{Binder, ChangedTable, from};
+use crate::bind::privilege::{Privileges, as_written};
+use crate::bind::{Binder, from};
 use ::expression::Expression;
 use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
@@ -23,38 +24,45 @@ use values::row::ColumnSet;
 /// INSERT and REPLACE.
 pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
     binder.enter()?;
-    let target = insert_target(binder, insert)?;
+    let target = insert_target(binder, &insert.table, "INSERT")?;
     let (table, definition) = (target.table.clone(), &target.names);
     binder.privileges.require_insert(insert, definition);
-    let columns = target_columns(binder, &target, &insert.columns)?;
-    target.require_below(binder, insert, &columns)?;
+    let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
+        privileges.require_insert(insert, below);
+    };
+    target.require_whole_below(binder, whole);
+    let columns = target_columns(binder, &target, &insert.columns, &insert.table.name)?;
+    target.require_given_below(binder, &columns, &insert.on_duplicate);
     binder.privileges.require_assigned(definition, &insert.on_duplicate, TableAccess::Update);
     let (explained, block_number) = (binder.explain.len(), binder.block_number);
     let mut rows = match &insert.source {
         ast::InsertSource::Query(query) => {
-            let generated = columns.iter().map(|column| &definition.columns[*column]);
-            if let Some(column) = generated.into_iter().find(|column| column.generated.is_some()) {
-                return Err(given_to_generated(definition, column));
+            let stored = table.definition();
+            let mut given = columns.iter().map(|column| &stored.columns[*column]);
+            if let Some(column) = given.find(|column| column.generated.is_some()) {
+                return Err(given_to_generated(stored, column));
             }
             inserted_query(binder, insert, query, columns.len())?
         }
         ast::InsertSource::Values(rows) => {
             push_target(binder, definition, &insert.table.name);
-            binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name, target.view()));
-            let rows = value_rows(binder, rows, definition, &columns);
+            binder.changes.tables.push(target.as_changed(&insert.table.name));
+            let rows = value_rows(binder, rows, table.definition(), &columns);
             binder.changes.tables.clear();
             binder.blocks.pop();
             InsertRows::Values(rows?)
         }
     };
     push_target(binder, definition, &insert.table.name);
-    binder.changes.tables.push(ChangedTable::by_insert(&table, &insert.table.name, target.view()));
+    binder.changes.tables.push(target.as_changed(&insert.table.name));
     let bound = insert_parts(binder, insert, &target, &columns);
     binder.changes.tables.clear();
     binder.blocks.pop();
     let own = own_expressions(binder, table.definition(), |_| true);
     binder.leave();
-    let ((defaults, on_duplicate, on_update), own) = (bound?, own?);
+    let ((defaults, on_duplicate, on_update), mut own) = (bound?, own?);
+    target.require_read_below(binder);
+    target.check_defaults(binder, insert, &columns)?;
     if let ast::InsertSource::Query(query) = &insert.source
         && !binder.changes.source.handed_on.is_empty()
     {
@@ -73,9 +81,12 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     let updates = |column: usize| !on_duplicate.is_empty() && (is_assigned(column) || own.compute(column));
     let references =
         references(binder, &table, RowEvents { inserts: true, deletes: replace, updates: &updates })?;
-    let kept = kept_of_existing(definition, &on_duplicate, &on_update, (&own, &references));
+    let hides_id = target.hides_id();
+    own.view = target.check;
+    let deletable = if replace { target.conditions } else { Vec::new() };
+    let kept = kept_of_existing(table.definition(), &on_duplicate, &on_update, (&own, &references));
     let target = Target::new(table, defaults, on_update, kept, own, &[]).with_references(references);
-    Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate })
+    Ok(InsertPlan { target, replace, ignore, columns, rows, on_duplicate, deletable, hides_id })
 }
 
 /// The line of EXPLAIN of the table that rows are inserted into.
@@ -126,9 +137,10 @@ fn insert_parts(
         let column = definition
             .column_position(&assignment.column.column)
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"))?;
-        let value = assigned(binder, &assignment.value, definition, &definition.columns[column])?;
+        let stored = target.table.definition();
+        let value = assigned(binder, &assignment.value, stored, &stored.columns[column])?;
         let is_own = value.as_ref().and_then(Expression::column_slot) == Some(column)
-            || definition.columns[column].generated.is_some();
+            || stored.columns[column].generated.is_some();
         on_duplicate.push(Assignment { column, value, is_own });
     }
     let on_update = on_update(binder, definition, &on_duplicate)?;
@@ -164,8 +176,12 @@ fn row_alias(
         return Err(sql_error!(ER_VIEW_WRONG_LIST));
     }
     let mut bound = table_columns(definition);
-    for column in &mut bound {
+    for (position, column) in bound.iter_mut().enumerate() {
         column.result.nullable = true;
+        // What the row is not given has no name in it.
+        if !columns.contains(&position) {
+            column.name = HIDDEN.to_owned();
+        }
     }
     for (name, column) in alias.columns.iter().zip(columns) {
         bound[*column].name.clone_from(name);
@@ -197,10 +213,12 @@ fn target_columns(
     binder: &mut Binder<'_>,
     target: &InsertTarget,
     named: &[ast::ColumnReference],
+    name: &str,
 ) -> SqlResult<Vec<usize>> {
     let definition = &target.names;
     if named.is_empty() {
         binder.privileges.require_every_column(definition, TableAccess::Insert);
+        target.check_insertable(&target.order, name)?;
         return Ok(target.order.clone());
     }
     let mut columns = Vec::with_capacity(named.len());
@@ -210,11 +228,12 @@ fn target_columns(
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?;
         let name = as_written(&definition.columns[column].name, &reference.column);
         binder.privileges.require_column(&definition.name, name, TableAccess::Insert);
-        if columns.contains(&column) {
+        if columns.contains(&column) && !target.has_computed() {
             return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
         }
         columns.push(column);
     }
+    target.check_insertable(&columns, name)?;
     Ok(columns)
 }
 

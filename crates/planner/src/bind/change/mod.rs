@@ -2,12 +2,15 @@
 
 mod delete;
 mod insert;
+mod insert_target;
 mod load;
 mod references;
 mod rows;
 mod target;
 mod update;
 mod view;
+mod view_columns;
+mod view_rights;
 
 pub(crate) use delete::delete;
 pub(crate) use insert::insert;
@@ -50,7 +53,7 @@ fn change(binder: &mut Binder<'_>, number: usize) {
         let id = table.id();
         let bound = &binder.block().tables[number];
         let (name, view) = (bound.alias.clone(), bound.view.as_ref().map(|view| view.name.clone()));
-        binder.changes.add(ChangedTable { id, name, by_name: false, view });
+        binder.changes.add(ChangedTable { id, name, only_as: None, view });
     }
 }
 

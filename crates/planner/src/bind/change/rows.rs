@@ -13,6 +13,8 @@ use plan::physical::{RowLimit, SortKey};
 pub(super) struct Wishes<'a> {
     /// WHERE, taken apart at its ANDs.
     pub conditions: Vec<Expression>,
+    /// The order of a view, where the statement has none.
+    pub view_order: Vec<SortKey>,
     pub order_by: &'a [ast::OrderItem],
     pub limit: Option<Expression>,
 }
@@ -38,9 +40,10 @@ pub(super) fn found_rows(
     wishes: Wishes<'_>,
     select_type: &'static str,
 ) -> SqlResult<ChangedRows> {
-    let Wishes { conditions, order_by, limit } = wishes;
+    let Wishes { conditions, view_order, order_by, limit } = wishes;
     binder.block().clause = Clause::OrderBy;
-    let mut order = Vec::with_capacity(order_by.len());
+    let mut order = view_order;
+    order.reserve(order_by.len());
     for item in order_by {
         order.push(SortKey { expression: binder.scalar(&item.expression)?, descending: item.descending });
     }

@@ -8,21 +8,32 @@ use engine::WaitPolicy;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
 use plan::physical::RowLock;
-use plan::{Assignment, DefaultValue, OwnExpressions, Target, TargetTable};
+use plan::{Assignment, DefaultValue, OwnExpressions, Target, TargetTable, ViewCheck};
 use values::row::ColumnSet;
 
 /// Columns of up to so many bytes are read with the row: to leave them out saves nothing.
 const SHORT_BYTES: u32 = 1000;
 
+/// What will be done to rows.
+pub(super) enum Wanted {
+    /// They are taken out.
+    Delete,
+    /// They get other values. `joins`: rows of several tables are put together. `check`: what a view asks of them.
+    Update { joins: bool, check: Option<ViewCheck> },
+}
+
 /// A table whose rows will be changed: its key and, for UPDATE, its columns are read under lock, but for long ones that nothing
-/// looks at. `several`: rows of several tables are put together.
+/// looks at.
 pub(super) fn target(
     binder: &mut Binder<'_>,
     number: usize,
     assignments: Vec<Assignment>,
-    whole: bool,
-    several: bool,
+    wanted: Wanted,
 ) -> SqlResult<TargetTable> {
+    let (whole, several, check) = match wanted {
+        Wanted::Delete => (false, false, None),
+        Wanted::Update { joins, check } => (true, joins, check),
+    };
     let bound = &mut binder.block().tables[number];
     // As in MySQL, UPDATE does not wait for rows that it passes over, and DELETE does.
     let policy = if whole { WaitPolicy::LastCommitted } else { WaitPolicy::Wait };
@@ -39,8 +50,9 @@ pub(super) fn target(
     let definition = table.definition().clone();
     let on_update = on_update(binder, &definition, &assignments)?;
     let is_changed = |column: usize| assignments.iter().chain(&on_update).any(|one| one.column == column);
-    let own =
+    let mut own =
         if whole { own_expressions(binder, &definition, is_changed)? } else { OwnExpressions::default() };
+    own.view = check;
     let updates = |column: usize| whole && (is_changed(column) || own.compute(column));
     let references =
         references(binder, &table, RowEvents { inserts: false, deletes: !whole, updates: &updates })?;
@@ -67,7 +79,8 @@ pub(super) fn target(
             }
         }
     }
-    let slots = binder.block().tables[number].slots.clone();
+    let mut slots = binder.block().tables[number].slots.clone();
+    slots.truncate(table.definition().columns.len());
     let base = Target::new(table, defaults, on_update, ColumnSet::of(kept), own, &assignments)
         .with_references(references);
     let (sees_changes, changes_at_once) = (false, false);

@@ -1,20 +1,23 @@
 //! UPDATE of one table or several. Main function: [`update`].
 
 use super::rows::{Wishes, conditions_of, found_rows};
-use super::target::target;
+use super::target::{Wanted, target};
 use super::view::{Changed, bind_changed};
+use super::view_rights::{Taken, read_columns};
 use super::{assigned, change, changing};
 use crate::bind::column::find_column;
+use crate::bind::privilege::Privileges;
 use crate::bind::view::change_of_view_refused;
 use crate::bind::{Binder, block_hints};
 use crate::changed_rows::{ChangedRows, may_join_subqueries};
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
-use errors::{SqlResult, sql_error};
+use dictionary::TableDefinition;
+use errors::{SqlError, SqlResult, sql_error};
 use optimizer::{Block, BoundTable, JoinTree, Source, reads_whole, tables_of};
 use parser::ast;
 use plan::physical::Node;
-use plan::{Assignment, TableAccess, TargetTable, UpdatePlan};
+use plan::{Assignment, TableAccess, TargetTable, UpdatePlan, ViewCheck};
 
 /// UPDATE of one table or several.
 pub(crate) fn update(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
@@ -22,7 +25,7 @@ pub(crate) fn update(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult
 }
 
 fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<UpdatePlan> {
-    let changed = bind_changed(binder, &update.tables, "UPDATE")?;
+    let changed = bind_changed(binder, &update.tables, "UPDATE", update.order_by.is_empty())?;
     let tree = changed.tree.clone();
     block_hints::check_names(binder);
     let several = binder.block().tables.len() > 1;
@@ -36,7 +39,8 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     // MySQL looks at WHERE first, then at SET, and then at what the statement must not have.
     let mut conditions = changed.conditions.clone();
     conditions.extend(conditions_of(binder, update.filter.as_ref())?);
-    let joins = several || may_join_subqueries(binder, !update.order_by.is_empty(), update.limit.is_some());
+    let ordered = !update.order_by.is_empty() || !changed.order.is_empty();
+    let joins = several || may_join_subqueries(binder, ordered, update.limit.is_some());
     let mut targets = bound_targets(binder, update, &changed, joins)?;
     if several && (!update.order_by.is_empty() || update.limit.is_some()) {
         let clause = if update.order_by.is_empty() { "LIMIT" } else { "ORDER BY" };
@@ -45,7 +49,7 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
     let limit = update.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
     let mut all_conditions = tree.as_ref().map(JoinTree::conditions).unwrap_or_default();
     all_conditions.extend_from_slice(&conditions);
-    let wishes = Wishes { conditions, order_by: &update.order_by, limit };
+    let wishes = Wishes { conditions, view_order: changed.order, order_by: &update.order_by, limit };
     let ChangedRows { node, index, first } = found_rows(binder, tree, wishes, "UPDATE")?;
     check_key_conflicts(&targets)?;
     for target in &mut targets {
@@ -65,7 +69,6 @@ fn update_parts(binder: &mut Binder<'_>, update: &ast::Update) -> SqlResult<Upda
             is_first && target.sees_changes && read_by.is_some_and(|index| !moves_rows(target, index));
     }
     let moves = targets.iter().any(|target| moves_rows(target, index));
-    let ordered = !update.order_by.is_empty();
     let buffered = several || moves || ordered || !matches!(node, Node::Table(_) | Node::Limit { .. });
     let reads_whole = reads_whole(&mut binder.survey(), &node);
     Ok(UpdatePlan { node, targets, ignore: update.ignore, buffered, reads_whole })
@@ -80,6 +83,8 @@ fn bound_targets(
 ) -> SqlResult<Vec<TargetTable>> {
     let (block, privileges) = binder.block_and_privileges();
     privileges.require_updated(block, &update.assignments)?;
+    require_below(binder, update, changed)?;
+    check_assigned(binder.block(), &update.assignments)?;
     let mut all: Vec<(usize, Assignment)> = Vec::with_capacity(update.assignments.len());
     for assignment in &update.assignments {
         let Some((table, column)) = find_column(binder.block(), &assignment.column)? else {
@@ -94,6 +99,9 @@ fn bound_targets(
             return Err(sql_error!(ER_NON_UPDATABLE_TABLE, bound.alias, "UPDATE"));
         };
         let base = base.clone();
+        let Some(column) = bound.stored_column(column) else {
+            return Err(not_updatable(bound, column));
+        };
         let value =
             assigned(binder, &assignment.value, base.definition(), &base.definition().columns[column])?;
         let read = value.as_ref().and_then(|value| binder.block().place(value));
@@ -107,16 +115,71 @@ fn bound_targets(
             },
         ));
     }
-    let assigned: Vec<usize> = all.iter().map(|(_, one)| one.column).collect();
-    changed.require_below(binder, &assigned, TableAccess::Update);
+    require_read_below(binder, changed);
     let mut numbers = changed.tree.as_ref().map(JoinTree::leaves).unwrap_or_default();
     numbers.retain(|number| all.iter().any(|(table, _)| table == number));
     let mut targets = Vec::with_capacity(numbers.len());
     for number in numbers {
         let own = all.iter().filter(|(table, _)| *table == number).map(|(_, one)| one.clone()).collect();
-        targets.push(target(binder, number, own, true, joins)?);
+        let check = checked_by_view(binder, changed);
+        targets.push(target(binder, number, own, Wanted::Update { joins, check })?);
     }
     Ok(targets)
+}
+
+/// Columns are looked for before values. Errors: 1054; 1348 for a column that a view computes.
+fn check_assigned(block: &Block, assignments: &[ast::Assignment]) -> SqlResult<()> {
+    for assignment in assignments {
+        let Some((table, column)) = find_column(block, &assignment.column)? else {
+            return Err(sql_error!(ER_BAD_FIELD_ERROR, assignment.column, "field list"));
+        };
+        let bound = &block.tables[table];
+        if bound.stored_column(column).is_none() {
+            return Err(not_updatable(bound, column));
+        }
+    }
+    Ok(())
+}
+
+fn not_updatable(table: &BoundTable, column: usize) -> SqlError {
+    sql_error!(ER_NONUPDATEABLE_COLUMN, table.columns[column].name)
+}
+
+/// Asks what a view takes of what is under it, before values are bound.
+fn require_below(binder: &mut Binder<'_>, update: &ast::Update, changed: &Changed) -> SqlResult<()> {
+    let Some(view) = binder.block().tables.first().and_then(|table| table.view.clone()) else {
+        return Ok(());
+    };
+    let mut columns = Vec::with_capacity(update.assignments.len());
+    for assignment in &update.assignments {
+        // What is computed is asked of nobody: that it cannot be assigned comes first.
+        let found = find_column(binder.block(), &assignment.column)?;
+        let is_stored =
+            |(table, column): &(usize, usize)| binder.block().tables[*table].stored_column(*column).is_some();
+        columns.extend(found.filter(is_stored).map(|(_, column)| column));
+    }
+    let taken = [Taken { columns, access: TableAccess::Update }];
+    let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
+        privileges.require_table(&below.name, TableAccess::Update);
+    };
+    changed.require_below(binder, &view.name, whole, &taken);
+    Ok(())
+}
+
+/// The columns of what is under a view that the statement reads.
+fn require_read_below(binder: &mut Binder<'_>, changed: &Changed) {
+    let view = binder.block().tables.first().and_then(|table| table.view.clone());
+    if let Some(view) = view {
+        let read = read_columns(binder, &view);
+        changed.require_below(binder, &view.name, |_, _| {}, &[read]);
+    }
+}
+
+/// WITH CHECK OPTION of the view that is changed.
+fn checked_by_view(binder: &mut Binder<'_>, changed: &Changed) -> Option<ViewCheck> {
+    let block = binder.block();
+    let view = block.tables.first().and_then(|table| table.view.as_ref())?;
+    changed.check(block, &view.name)
 }
 
 /// Error 1706: a row that is changed under two names must be found again under the second one.

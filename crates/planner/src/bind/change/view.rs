@@ -1,22 +1,19 @@
-//! Rows of a view that are changed: its table stands in its place, under the names of the view. Main functions: [`bind_changed`] for UPDATE
-//! and DELETE, [`insert_target`].
-//! Only views of one table whose columns are columns of it, without subqueries and CHECK OPTION, one in another; others are error
-//! 1235, those that nobody changes 1288.
+//! Rows of a view that are changed: its table stands in its place, under the names of the view. Main function: [`bind_changed`] for UPDATE
+//! and DELETE; INSERT and LOAD DATA come by [`super::insert_target`].
+//! Only views of one table without subqueries, one in another; others are error 1235, those that nobody changes 1288.
 
-use crate::bind::privilege::{Privileges, ViewDefiner};
+use super::view_columns::{Shown, named_columns, rename, shown_items};
+use super::view_rights::Level;
+use crate::bind::column::move_slots;
 use crate::bind::view::{Saved, change_refused, check_explained, rights_in};
 use crate::bind::{Binder, Wanted, from};
 use ::expression::Expression;
-use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition, TableName, ViewCheck};
-use engine::Table;
+use dictionary::{TableName, ViewCheck as CheckOption};
 use errors::{SqlResult, sql_error};
-use optimizer::{Block, BoundTable, Clause, JoinTree, Source, conjuncts};
+use optimizer::{Block, Clause, JoinTree, Source, conjuncts};
 use parser::ast::{self, Child, QueryBody, SelectItem, TableFactor, TableReference};
-use plan::{TableAccess, View, ViewPrivileges, error_of_view};
-use std::sync::Arc;
-
-/// The name of a column that a view does not show: no statement can write it.
-const HIDDEN: &str = "\0";
+use plan::physical::SortKey;
+use plan::{RowExpression, View, ViewCheck, error_of_view};
 
 /// FROM of a statement that changes rows.
 pub(super) struct Changed {
@@ -24,28 +21,31 @@ pub(super) struct Changed {
     pub tree: Option<JoinTree>,
     /// What the view asks for besides.
     pub conditions: Vec<Expression>,
+    /// Those of them that changed rows must meet, too.
+    checked: Vec<Expression>,
+    /// Whether views under the one that is being bound have their conditions checked.
+    cascades: bool,
+    /// The order of the outermost view that has one.
+    pub order: Vec<SortKey>,
+    /// Whether the statement has no order of its own.
+    takes_order: bool,
+    /// The name of the table in the innermost view.
+    pub own_name: String,
     /// What each view reads, the outermost first.
-    levels: Vec<Level>,
+    pub levels: Vec<Level>,
 }
 
-/// A view that reads a table or another view.
-struct Level {
-    /// What is under it, with the names that it has there, in the order of the table's columns.
-    below: TableDefinition,
-    /// Whose rights count there; None: of who runs the statement.
-    definer: Option<ViewDefiner>,
-}
-
-/// Binds FROM of an UPDATE or DELETE.
+/// Binds FROM of an UPDATE or DELETE. `takes_order`: a view's order is that of the statement.
 pub(super) fn bind_changed(
     binder: &mut Binder<'_>,
     tables: &[TableReference],
     command: &'static str,
+    takes_order: bool,
 ) -> SqlResult<Changed> {
     if let [TableReference::Table(factor)] = tables
         && let Some(view) = named_view(binder, factor)?
     {
-        return changed_view(binder, factor, view, command);
+        return changed_view(binder, factor, view, (command, takes_order));
     }
     Ok(Changed::of(from::bind_from(binder, tables)?))
 }
@@ -59,11 +59,12 @@ fn named_view(binder: &Binder<'_>, factor: &TableFactor) -> SqlResult<Option<Vie
     binder.input.virtual_tables.view(&schema, &factor.name.name)
 }
 
-fn changed_view(
+/// Binds a view that is all of FROM. Errors: 1288, 1235, 1356 for what goes wrong within it.
+pub(super) fn changed_view(
     binder: &mut Binder<'_>,
     factor: &TableFactor,
     view: View,
-    command: &'static str,
+    (command, takes_order): (&'static str, bool),
 ) -> SqlResult<Changed> {
     let name = view.definition.shape.name.clone();
     let alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
@@ -72,7 +73,7 @@ fn changed_view(
     }
     let denied_before = binder.privileges.denied.is_some();
     binder.privileges.view = Some(name.clone());
-    let mut changed = Changed::of(None);
+    let mut changed = Changed { takes_order, ..Changed::of(None) };
     let opened = open(binder, &alias, view, command, &mut changed);
     binder.privileges.view = None;
     if !denied_before {
@@ -102,78 +103,98 @@ fn open(
         return Err(sql_error!(ER_VIEW_RECURSIVE, own_name.schema, own_name.table));
     }
     let refused = || sql_error!(ER_NOT_SUPPORTED_YET, format!("{command} through a view of this form"));
-    let Some(Plain { factor, filter, columns }) = plain(&view.query) else {
-        return Err(match command == "INSERT" && computes(&view.query) {
-            true => sql_error!(ER_NON_INSERTABLE_TABLE, alias, command),
-            false => refused(),
-        });
-    };
-    if !definition.updatable || definition.check_option != ViewCheck::None {
-        return Err(refused());
-    }
+    let simple = simple(&view.query).filter(|_| definition.updatable).ok_or_else(refused)?;
     let rights = rights_in(binder, &definition)?;
     binder.privileges.open_views.push(own_name.clone());
     let saved = Saved::enter(binder, &view, rights.clone());
     let at = changed.levels.len();
+    let is_checked = changed.cascades || definition.check_option != CheckOption::None;
+    let cascades = changed.cascades || definition.check_option == CheckOption::Cascaded;
+    let around = std::mem::replace(&mut changed.cascades, cascades);
     let opened = (|| {
-        let inner_alias = factor.alias.clone().unwrap_or_else(|| factor.name.name.clone());
-        match named_view(binder, factor)? {
-            Some(inner) => open(binder, &inner_alias, inner, command, changed)?,
+        let inner_alias = simple.factor.alias.as_ref().unwrap_or(&simple.factor.name.name);
+        match named_view(binder, simple.factor)? {
+            Some(inner) => open(binder, inner_alias, inner, command, changed)?,
             None => {
-                let reference = TableReference::Table(factor.clone());
+                changed.own_name.clone_from(inner_alias);
+                let reference = TableReference::Table(simple.factor.clone());
                 changed.tree = from::bind_from(binder, std::slice::from_ref(&reference))?;
             }
         }
-        if let Some(filter) = filter {
-            let clause = std::mem::replace(&mut binder.block().clause, Clause::Where);
-            let bound = binder.scalar_as(filter, Wanted::integer());
-            binder.block().clause = clause;
-            changed.conditions.extend(conjuncts(bound?));
+        changed.add_condition(binder, simple.filter, is_checked)?;
+        if !matches!(binder.block().tables.last().map(|table| &table.source), Some(Source::Base(_))) {
+            return Err(refused());
         }
-        Ok(())
+        let mut filter = simple.filter.map_or_else(Vec::new, |filter| named_columns(binder.block(), filter));
+        if changed.takes_order && !simple.order_by.is_empty() {
+            changed.order = view_order(binder, &simple, &mut filter)?;
+        }
+        Ok((shown_items(binder, &simple.items)?, filter))
     })();
+    changed.cascades = around;
     saved.leave(binder);
     binder.privileges.open_views.pop();
-    opened?;
-    let renamed = rename(binder, alias, own_name, &columns, &definition.shape);
-    let below = renamed.ok_or_else(|| match command {
-        "INSERT" => sql_error!(ER_NON_INSERTABLE_TABLE, alias, command),
-        _ => refused(),
-    })?;
-    changed.levels.insert(at, Level { below, definer: rights });
+    let (shown, filter): (Vec<Shown>, Vec<usize>) = opened?;
+    let (below, reads) = rename(binder.block(), alias, &definition.shape, shown).ok_or_else(refused)?;
+    changed.levels.insert(at, Level { below, definer: rights, reads, filter });
     Ok(())
 }
 
-/// A view of columns of one table.
-struct Plain<'q> {
+/// A view of one table.
+struct Simple<'q> {
     factor: &'q TableFactor,
     filter: Option<&'q ast::Expression>,
-    columns: Vec<&'q str>,
+    items: Vec<&'q ast::Expression>,
+    /// What they are called.
+    aliases: Vec<&'q str>,
+    order_by: &'q [ast::OrderItem],
 }
 
-fn plain(query: &ast::Query) -> Option<Plain<'_>> {
+fn simple(query: &ast::Query) -> Option<Simple<'_>> {
     let QueryBody::Select(select) = &query.body else { return None };
     let [TableReference::Table(factor)] = select.from.as_slice() else { return None };
-    if query.with.is_some() || select.filter.as_ref().is_some_and(asks) {
+    let order_by = query.order_by.as_slice();
+    let mut others = select.filter.iter().chain(order_by.iter().map(|item| &item.expression));
+    if query.with.is_some() || others.any(asks) {
         return None;
     }
-    let mut columns = Vec::with_capacity(select.items.len());
+    let (mut items, mut aliases) = (Vec::with_capacity(select.items.len()), Vec::new());
     for item in &select.items {
-        let SelectItem::Expression { expression: ast::Expression::Column(found), .. } = item else {
-            return None;
-        };
-        columns.push(found.column.as_str());
+        match item {
+            SelectItem::Expression { expression, alias, .. } if !asks(expression) => {
+                items.push(expression);
+                aliases.push(alias.as_deref().unwrap_or_default());
+            }
+            _ => return None,
+        }
     }
-    Some(Plain { factor, filter: select.filter.as_ref(), columns })
+    Some(Simple { factor, filter: select.filter.as_ref(), items, aliases, order_by })
 }
 
-/// Whether a column of the view is none of a table.
-fn computes(query: &ast::Query) -> bool {
-    let QueryBody::Select(select) = &query.body else { return false };
-    let is_column = |item: &SelectItem| {
-        matches!(item, SelectItem::Expression { expression: ast::Expression::Column(_), .. })
-    };
-    !select.items.iter().all(is_column)
+/// ORDER BY of a view. A name alone means a column of the view before one of the table. `named`: the columns that it reads are added.
+fn view_order(
+    binder: &mut Binder<'_>,
+    simple: &Simple<'_>,
+    named: &mut Vec<usize>,
+) -> SqlResult<Vec<SortKey>> {
+    let mut order = Vec::with_capacity(simple.order_by.len());
+    for item in simple.order_by {
+        let alias = match &item.expression {
+            ast::Expression::Column(reference) if reference.table.is_none() => Some(&reference.column),
+            _ => None,
+        };
+        let is_meant =
+            |name: &&str| alias.is_some_and(|alias| !name.is_empty() && name.eq_ignore_ascii_case(alias));
+        let shown = simple.aliases.iter().position(is_meant);
+        let meant = shown.map_or(&item.expression, |at| simple.items[at]);
+        named.extend(named_columns(binder.block(), meant));
+        let clause = std::mem::replace(&mut binder.block().clause, Clause::OrderBy);
+        let bound = binder.scalar(meant);
+        binder.block().clause = clause;
+        order.push(SortKey { expression: bound?, descending: item.descending });
+    }
+    order.retain(|key| key.expression.literal().is_none());
+    Ok(order)
 }
 
 /// Whether an expression holds a subquery.
@@ -188,185 +209,58 @@ fn asks(expression: &ast::Expression) -> bool {
     found
 }
 
-/// Gives the one table of the block the view's names. Returns what it was before; None where a column has two names.
-fn rename(
-    binder: &mut Binder<'_>,
-    alias: &str,
-    name: &TableName,
-    columns: &[&str],
-    shape: &TableDefinition,
-) -> Option<TableDefinition> {
-    let block = binder.block();
-    let table = block.tables.last_mut()?;
-    let Source::Base(base) = &table.source else { return None };
-    let below = table.view.as_deref().unwrap_or_else(|| base.definition()).clone();
-    let mut seen = below.clone();
-    seen.name = name.clone();
-    for column in &mut seen.columns {
-        // What the view does not show cannot be named.
-        column.name = HIDDEN.to_owned();
-        column.invisible = true;
-    }
-    let mut visible = Vec::with_capacity(columns.len());
-    for (column, shown) in columns.iter().zip(&shape.columns) {
-        let at = table.columns.iter().position(|known| known.name.eq_ignore_ascii_case(column))?;
-        if seen.columns[at].name != HIDDEN {
-            return None;
-        }
-        seen.columns[at].name.clone_from(&shown.name);
-        seen.columns[at].invisible = false;
-        visible.push((0, at));
-    }
-    for (bound, shown) in table.columns.iter_mut().zip(&seen.columns) {
-        bound.name.clone_from(&shown.name);
-        bound.invisible = shown.invisible;
-    }
-    table.alias = alias.to_owned();
-    table.schema = Some(name.schema.clone());
-    table.view = Some(Arc::new(seen));
-    block.visible = visible;
-    Some(below)
-}
-
 impl Changed {
     /// Of tables alone.
     pub fn of(tree: Option<JoinTree>) -> Changed {
-        Changed { tree, conditions: Vec::new(), levels: Vec::new() }
-    }
-
-    /// Asks what each view takes of what is under it: the columns that are read, and what is done to the row.
-    pub fn require_below(&self, binder: &mut Binder<'_>, assigned: &[usize], access: TableAccess) {
-        let Some(view) = binder.block().tables.first().and_then(|table| table.view.clone()) else { return };
-        let read: Vec<usize> = binder.block().tables[0].used_columns().iter().map(|(at, _)| *at).collect();
-        for level in &self.levels {
-            level.ask(binder, &view.name, |privileges| {
-                let below = &level.below;
-                privileges.require_table(&below.name, access);
-                for at in &read {
-                    privileges.require_column(&below.name, &below.columns[*at].name, TableAccess::Select);
-                }
-                for at in assigned {
-                    privileges.require_column(&below.name, &below.columns[*at].name, access);
-                }
-            });
+        Changed {
+            tree,
+            conditions: Vec::new(),
+            checked: Vec::new(),
+            cascades: false,
+            order: Vec::new(),
+            takes_order: false,
+            own_name: String::new(),
+            levels: Vec::new(),
         }
     }
-}
 
-impl Level {
-    /// Asks with the rights that count here; what is missing is told of the view that the statement names.
-    fn ask(&self, binder: &mut Binder<'_>, view: &TableName, ask: impl FnOnce(&mut Privileges<'_>)) {
-        let privileges = &mut binder.privileges;
-        let denied_before = privileges.denied.is_some();
-        let outside = std::mem::replace(&mut privileges.definer, self.definer.clone());
-        let requests = std::mem::take(&mut privileges.requests);
-        ask(privileges);
-        let requests = std::mem::replace(&mut privileges.requests, requests);
-        privileges.definer = outside;
-        let definer = self.definer.as_ref().map(|one| (one.user.clone(), one.host.clone()));
-        privileges.views.push(ViewPrivileges { view: view.clone(), definer, requests });
-        if !denied_before {
-            let denied = privileges.denied.take();
-            privileges.denied = denied.map(|error| error_of_view(error, view));
-        }
-    }
-}
-
-/// What rows are inserted into.
-pub(super) struct InsertTarget {
-    /// The table.
-    pub table: Arc<Table>,
-    /// Its definition under the names by which the statement knows it.
-    pub names: TableDefinition,
-    /// The columns that an INSERT without a list of them means.
-    pub order: Vec<usize>,
-    /// Of a view.
-    changed: Option<Changed>,
-}
-
-/// The table, or the view of one, that an INSERT names.
-pub(super) fn insert_target(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertTarget> {
-    let factor = TableFactor {
-        name: insert.table.clone(),
-        partitions: Vec::new(),
-        alias: None,
-        index_hints: Vec::new(),
-    };
-    let schema = binder.schema_of(&insert.table)?;
-    let Some(view) = binder.input.virtual_tables.view(&schema, &insert.table.name)? else {
-        let table = binder.base_table(&insert.table)?;
-        let names = table.definition().clone();
-        let order = (0..names.columns.len()).filter(|at| !names.columns[*at].invisible).collect();
-        return Ok(InsertTarget { table, names, order, changed: None });
-    };
-    if !insert.on_duplicate.is_empty() || insert.row_alias.is_some() {
-        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "INSERT .. ON DUPLICATE KEY UPDATE through a view"));
-    }
-    let blocks = std::mem::replace(&mut binder.blocks, vec![Block::default()]);
-    let opened = changed_view(binder, &factor, view, "INSERT");
-    let block = std::mem::replace(&mut binder.blocks, blocks).pop();
-    let changed = opened?;
-    if insert.replace && !changed.conditions.is_empty() {
-        // Rows that are in the way must be in the view.
-        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "REPLACE through a view with a condition"));
-    }
-    let order = block.as_ref().map(|block| block.visible.iter().map(|(_, at)| *at).collect());
-    let bound = block.and_then(|mut block| block.tables.pop());
-    let (Some(order), Some(BoundTable { source: Source::Base(table), view: Some(names), .. })) =
-        (order, bound)
-    else {
-        return Err(sql_error!(ER_NON_INSERTABLE_TABLE, insert.table.name, "INSERT"));
-    };
-    let names = (*names).clone();
-    if table.definition().auto_increment_column().is_some_and(|at| names.columns[at].invisible) {
-        // Its values would have to stay unknown to LAST_INSERT_ID().
-        return Err(sql_error!(
-            ER_NOT_SUPPORTED_YET,
-            "INSERT through a view without the AUTO_INCREMENT column"
-        ));
-    }
-    Ok(InsertTarget { table, names, order, changed: Some(changed) })
-}
-
-impl InsertTarget {
-    /// The view that it is.
-    pub fn view(&self) -> Option<TableName> {
-        self.changed.as_ref().map(|_| self.names.name.clone())
-    }
-
-    /// What a view takes of what is under it. Error 1423 for a column that no row gives a value.
-    pub fn require_below(
-        &self,
+    /// Binds the condition of a view.
+    fn add_condition(
+        &mut self,
         binder: &mut Binder<'_>,
-        insert: &ast::Insert,
-        columns: &[usize],
+        filter: Option<&ast::Expression>,
+        is_checked: bool,
     ) -> SqlResult<()> {
-        let Some(changed) = &self.changed else { return Ok(()) };
-        for level in &changed.levels {
-            level.ask(binder, &self.names.name, |privileges| {
-                privileges.require_insert(insert, &level.below);
-                for at in columns {
-                    let column = &level.below.columns[*at].name;
-                    privileges.require_column(&level.below.name, column, TableAccess::Insert);
-                }
-            });
+        let Some(filter) = filter else { return Ok(()) };
+        let clause = std::mem::replace(&mut binder.block().clause, Clause::Where);
+        let bound = binder.scalar_as(filter, Wanted::integer());
+        binder.block().clause = clause;
+        let bound = conjuncts(bound?);
+        if is_checked {
+            self.checked.extend_from_slice(&bound);
         }
-        // A row in empty parentheses gives none.
-        let gives_nothing =
-            matches!(&insert.source, ast::InsertSource::Values(rows) if rows.iter().any(Vec::is_empty));
-        let given = if gives_nothing { &[][..] } else { columns };
-        let is_missing = |(at, column): (usize, &ColumnDefinition)| {
-            let has_none = match column.default {
-                ColumnDefault::None => !column.nullable,
-                ColumnDefault::Dropped => true,
-                _ => false,
-            };
-            has_none && !column.auto_increment && column.generated.is_none() && !given.contains(&at)
-        };
-        if binder.changes.escalates && self.table.definition().columns.iter().enumerate().any(is_missing) {
-            let name = &self.names.name;
-            return Err(sql_error!(ER_NO_DEFAULT_FOR_VIEW_FIELD, name.schema, name.table));
-        }
+        self.conditions.extend(bound);
         Ok(())
     }
+
+    /// WITH CHECK OPTION of the view that the statement names, or of those under it.
+    pub fn check(&self, block: &Block, view: &TableName) -> Option<ViewCheck> {
+        let conditions = over_columns(block, &self.checked);
+        (!conditions.is_empty()).then(|| ViewCheck { view: view.clone(), conditions })
+    }
+
+    /// All conditions of the view, over the columns of its table.
+    pub fn conditions_over_columns(&self, block: &Block) -> Vec<RowExpression> {
+        over_columns(block, &self.conditions)
+    }
+}
+
+fn over_columns(block: &Block, conditions: &[Expression]) -> Vec<RowExpression> {
+    let count = block.tables.first().map_or(0, |table| table.columns.len());
+    let moved = |condition: &Expression| {
+        let mut moved = condition.clone();
+        move_slots(&mut moved, &mut |slot| block.slots[slot].1);
+        RowExpression::new(moved, count)
+    };
+    conditions.iter().map(moved).collect()
 }

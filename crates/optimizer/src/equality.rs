@@ -1,9 +1,9 @@
 //! Columns that conditions set equal to constants. MySQL puts the constant in the column's place in the other conditions;
-//! where one of them cannot hold then, no row is looked for. Main type: [`Equalities`].
+//! where one of them cannot hold then, no row is looked for. Main function: [`settle_contradictions`].
 
+use crate::{JoinTree, fails, implied_by_subqueries, is_known};
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::{BuildFacts, Expression, ExpressionKind, TypeClass};
-use optimizer::{JoinTree, fails, implied_by_subqueries, is_known};
 use plan::{PlanningSurroundings, SubqueryPlan};
 use values::temporal::{self, Date};
 use values::{ColumnType, Value};
@@ -253,7 +253,7 @@ fn inner_conditions<'e>(tree: &'e JoinTree, found: &mut Vec<&'e Expression>) {
 
 /// Whether the conditions of WHERE and of the inner joins contradict each other. Those of an outer join become FALSE if a
 /// column would have to equal two constants.
-pub(super) fn settle_contradictions(
+pub fn settle_contradictions(
     tree: &mut JoinTree,
     conditions: &[Expression],
     subqueries: &[SubqueryPlan],
