@@ -1,5 +1,5 @@
 //! Every function, operator, unit of time and target of a cast that expressions know is called in a golden test of
-//! `tests/sql/functions`, whose answers are MySQL's. A new one fails here until a line of `generate.py` there calls it.
+//! `tests/sql/functions` or `tests/sql/json`, whose answers are MySQL's. A new one fails here until a line of `generate.py` there calls it.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use parser::ParseOptions;
@@ -9,7 +9,10 @@ use parser::ast::{
 };
 use std::collections::BTreeSet;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/sql/functions");
+const FOLDERS: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/sql/functions"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/sql/json"),
+];
 
 /// Names of the registry that SQL spells otherwise.
 const SPELLED: [(&str, &str); 4] = [
@@ -139,7 +142,8 @@ const SYNTAX: &[&str] = &[
 
 /// The golden tests, in lower case too.
 fn tests() -> Vec<(String, String)> {
-    let files = std::fs::read_dir(FOLDER).unwrap().map(|entry| entry.unwrap().path());
+    let folders = FOLDERS.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap());
+    let files = folders.map(|entry| entry.unwrap().path());
     let tests = files.filter(|path| path.extension().is_some_and(|extension| extension == "test"));
     tests.map(|path| std::fs::read_to_string(path).unwrap()).map(|text| (text.to_lowercase(), text)).collect()
 }
@@ -158,7 +162,7 @@ fn every_function_is_called_in_a_golden_test() {
         })
     };
     let missing: Vec<&str> = builtins::names().filter(|name| !is_called(name)).collect();
-    assert!(missing.is_empty(), "in no test of tests/sql/functions: {missing:?}");
+    assert!(missing.is_empty(), "in no test of tests/sql/functions and tests/sql/json: {missing:?}");
 }
 
 #[test]
@@ -182,7 +186,7 @@ fn every_operator_and_syntax_is_in_a_golden_test() {
         }
     }
     let missing: Vec<&&str> = SYNTAX.iter().filter(|name| !found.contains(**name)).collect();
-    assert!(missing.is_empty(), "in no test of tests/sql/functions: {missing:?}");
+    assert!(missing.is_empty(), "in no test of tests/sql/functions and tests/sql/json: {missing:?}");
 }
 
 fn walk_query(query: &Query, found: &mut BTreeSet<String>) {

@@ -47,7 +47,7 @@ pub(super) fn value_of_document(
             let is_date = target.kind == TypeKind::Date;
             let rules = ZeroDates::Stored.rules(true, context.facts());
             let moment = json::to_date_time(node, rules);
-            let Some(moment) = moment else {
+            let Some((moment, _)) = moment else {
                 let kind = if is_date { "DATE" } else { "DATETIME/TIMESTAMP" };
                 context.diagnostics().warning(invalid(kind, operand));
                 return Value::Null;

@@ -158,14 +158,22 @@ pub(crate) fn column_at(table: &BoundTable, column: usize) -> Expression {
     if let Some(computed) = table.computed(column) {
         return computed.clone();
     }
+    named_slot(table, column, column)
+}
+
+fn named_slot(table: &BoundTable, column: usize, slot: usize) -> Expression {
     let bound = &table.columns[column];
     let name = full_name(table.schema.as_deref(), &table.alias, &bound.name);
-    Expression::slot(column, name, bound.result.clone())
+    Expression::slot(slot, name, bound.result.clone())
 }
 
 /// A column of a table of a block, as an expression within that block.
 pub(crate) fn column_of(block: &mut Block, table: usize, column: usize) -> Expression {
-    let mut expression = column_at(&block.tables[table], column);
+    let Some(computed) = block.tables[table].computed(column) else {
+        let slot = block.slot(table, column);
+        return named_slot(&block.tables[table], column, slot);
+    };
+    let mut expression = computed.clone();
     move_slots(&mut expression, &mut |column| block.slot(table, column));
     expression
 }

@@ -553,7 +553,7 @@ impl Binder<'_> {
     }
 
     /// `name` is what errors call the operand.
-    fn cast_target(
+    pub(super) fn cast_target(
         &self,
         target: &ast::CastTarget,
         operand: &Expression,
@@ -642,7 +642,7 @@ fn user_variable_type(held: ColumnType) -> ResultType {
 }
 
 /// What errors call the operand of a CAST: its text, as far as that is known here.
-fn operand_name(operand: &ast::Expression) -> String {
+pub(super) fn operand_name(operand: &ast::Expression) -> String {
     match operand {
         ast::Expression::Literal(ast::Literal::Integer(number)) => number.to_string(),
         ast::Expression::Literal(ast::Literal::String { bytes, .. }) => {

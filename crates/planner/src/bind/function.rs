@@ -206,12 +206,8 @@ pub(super) fn special_call(binder: &mut Binder<'_>, syntax: &ast::Expression) ->
         ast::Expression::WeightString { operand, shape } => weight_string(binder, operand, shape.as_ref()),
         ast::Expression::WindowFunction(call) => super::window::window_function(binder, call),
         ast::Expression::Match { .. } => Err(sql_error!(ER_NOT_SUPPORTED_YET, "full-text search")),
-        ast::Expression::MemberOf { operand, array } => {
-            let arguments = vec![binder.scalar(operand)?, binder.scalar(array)?];
-            let site = binder.site();
-            Expression::call(&builtins::MEMBER_OF, arguments, site, binder.facts)
-        }
-        ast::Expression::JsonValue(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_VALUE")),
+        ast::Expression::MemberOf { operand, array } => super::json::member_of(binder, operand, array),
+        ast::Expression::JsonValue(call) => super::json::json_value(binder, call),
         _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "this expression")),
     }
 }

@@ -16,6 +16,7 @@ mod function;
 mod group;
 mod index_hints;
 mod joined_dates;
+mod json;
 mod last_block;
 mod literal;
 mod names;

@@ -106,15 +106,16 @@ pub fn to_integer(node: Node<'_>) -> (i128, Fit) {
     }
 }
 
-/// A document as a moment: a date, a moment, or the text of one.
-pub fn to_date_time(node: Node<'_>, rules: DateRules) -> Option<DateTime> {
+/// A document as a moment: a date, a moment, or the text of one; and whether it tells a time of day.
+pub fn to_date_time(node: Node<'_>, rules: DateRules) -> Option<(DateTime, bool)> {
     match node {
-        Node::String(text) => parse_date_time(text, rules)
-            .filter(|parsed| !parsed.notes.truncated)
-            .and_then(|parsed| parsed.rounded(6)),
+        Node::String(text) => {
+            let parsed = parse_date_time(text, rules).filter(|parsed| !parsed.notes.truncated)?;
+            Some((parsed.rounded(6)?, parsed.has_time))
+        }
         Node::Opaque(opaque) => match opaque.value()? {
-            Value::Date(date) => Some(date.midnight()),
-            Value::DateTime(moment) => Some(moment),
+            Value::Date(date) => Some((date.midnight(), false)),
+            Value::DateTime(moment) => Some((moment, true)),
             _ => None,
         },
         _ => None,
