@@ -5,7 +5,9 @@
 use crate::{ErrorCode, SqlError, code};
 
 /// Warnings that end a data-changing statement in strict mode.
-const ESCALATED: [ErrorCode; 19] = [
+const ESCALATED: [ErrorCode; 21] = [
+    code::ER_INVALID_JSON_VALUE_FOR_CAST,
+    code::ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE,
     code::ER_BAD_NULL_ERROR,
     code::ER_TOO_LONG_KEY,
     code::ER_CUT_VALUE_GROUP_CONCAT,

@@ -3,27 +3,43 @@
 use crate::HowMany;
 use crate::find::{exists, find, first, first_unwrapped};
 use crate::path::Path;
+use crate::watch::{Stopped, Watch};
 use std::borrow::Cow;
 use values::json::{Built, Node};
 
 /// The values at paths; None if there are none. More than one path, or one that may lead to more than one value, gives an
 /// array; a value that two paths lead to is in it twice.
-pub fn extract<'d>(document: Node<'d>, paths: &[&Path]) -> Option<Built<'d>> {
+pub fn extract<'d>(
+    document: Node<'d>,
+    paths: &[&Path],
+    watch: &dyn Watch,
+) -> Result<Option<Built<'d>>, Stopped> {
     if let [path] = paths
         && path.is_single()
     {
-        return first(document, path).map(Built::Kept);
+        return Ok(first(document, path, watch)?.map(Built::Kept));
     }
-    let found: Vec<Built<'d>> = paths.iter().flat_map(|path| find(document, path)).map(Built::Kept).collect();
-    (!found.is_empty()).then_some(Built::Array(found))
+    let mut found: Vec<Built<'d>> = Vec::new();
+    for path in paths {
+        found.extend(find(document, path, watch)?.into_iter().map(Built::Kept));
+    }
+    Ok((!found.is_empty()).then_some(Built::Array(found)))
 }
 
 /// Whether one path, or all paths, lead to a value.
-pub fn contains_path(document: Node<'_>, how_many: HowMany, paths: &[&Path]) -> bool {
-    match how_many {
-        HowMany::One => paths.iter().any(|path| exists(document, path)),
-        HowMany::All => paths.iter().all(|path| exists(document, path)),
+pub fn contains_path(
+    document: Node<'_>,
+    how_many: HowMany,
+    paths: &[&Path],
+    watch: &dyn Watch,
+) -> Result<bool, Stopped> {
+    for path in paths {
+        let is_there = exists(document, path, watch)?;
+        if is_there == (how_many == HowMany::One) {
+            return Ok(is_there);
+        }
     }
+    Ok(how_many == HowMany::All)
 }
 
 /// The keys of the object at a path, as an array; None if there is none. An object is not taken as an array of itself: `$[0]`
@@ -43,9 +59,9 @@ pub fn length(node: Node<'_>) -> usize {
 }
 
 /// The [`length`] of what [`extract`] finds at a path: for a path with wildcards it is the number of values.
-pub fn length_at(document: Node<'_>, path: &Path) -> Option<usize> {
-    match path.is_single() {
-        true => first(document, path).map(length),
-        false => Some(find(document, path).len()).filter(|count| *count > 0),
-    }
+pub fn length_at(document: Node<'_>, path: &Path, watch: &dyn Watch) -> Result<Option<usize>, Stopped> {
+    Ok(match path.is_single() {
+        true => first(document, path, watch)?.map(length),
+        false => Some(find(document, path, watch)?.len()).filter(|count| *count > 0),
+    })
 }

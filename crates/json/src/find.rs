@@ -5,33 +5,34 @@
 mod places;
 
 use crate::path::{Leg, Path, Place, range_of};
+use crate::watch::{Steps, Stopped, Watch};
 use places::Places;
 use std::ops::ControlFlow;
 use values::json::{ArrayIter, Node, ObjectIter};
 
 /// The values that a path leads to.
-pub fn find<'d>(document: Node<'d>, path: &Path) -> Vec<Node<'d>> {
+pub fn find<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<Vec<Node<'d>>, Stopped> {
     let mut found = Vec::new();
-    let _ = Search::wrapping(path.legs()).run(document, &mut |node, _| {
+    Search::wrapping(path.legs(), watch).run(document, &mut |node, _| {
         found.push(node);
         ControlFlow::Continue(())
-    });
-    found
+    })?;
+    Ok(found)
 }
 
 /// The first value that a path leads to.
-pub fn first<'d>(document: Node<'d>, path: &Path) -> Option<Node<'d>> {
+pub fn first<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<Option<Node<'d>>, Stopped> {
     let mut found = None;
-    let _ = Search::wrapping(path.legs()).run(document, &mut |node, _| {
+    Search::wrapping(path.legs(), watch).run(document, &mut |node, _| {
         found = Some(node);
         ControlFlow::Break(())
-    });
-    found
+    })?;
+    Ok(found)
 }
 
 /// Whether a path leads to any value.
-pub fn exists(document: Node<'_>, path: &Path) -> bool {
-    first(document, path).is_some()
+pub fn exists(document: Node<'_>, path: &Path, watch: &dyn Watch) -> Result<bool, Stopped> {
+    Ok(first(document, path, watch)?.is_some())
 }
 
 /// The value that a path without wildcards leads to, where no value is taken as an array of itself.
@@ -43,16 +44,20 @@ pub fn first_unwrapped<'d>(document: Node<'d>, path: &Path) -> Option<Node<'d>> 
     })
 }
 
+/// Values, and where each of them is in the document.
+pub type Found<'d> = Vec<(Node<'d>, Vec<Place<'d>>)>;
+
 /// The values that a path leads to, and where each of them is in the document. No value is taken as an array of itself.
-pub fn find_places<'d>(document: Node<'d>, path: &Path) -> Vec<(Node<'d>, Vec<Place<'d>>)> {
+pub fn find_places<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<Found<'d>, Stopped> {
     let mut found = Vec::new();
-    let mut search = Search { legs: path.legs(), places: Some(Places::default()), wraps: false };
-    let _ = search.run(document, &mut |node, place| {
+    let (places, steps) = (Some(Places::default()), Steps::new(watch));
+    let mut search = Search { legs: path.legs(), places, wraps: false, steps };
+    search.run(document, &mut |node, place| {
         found.push((node, place));
         ControlFlow::Continue(())
-    });
+    })?;
     let places = search.places.unwrap_or_default();
-    found.into_iter().map(|(node, place)| (node, places.way_to(place))).collect()
+    Ok(found.into_iter().map(|(node, place)| (node, places.way_to(place))).collect())
 }
 
 /// Whether more than one way may lead to a value: over another `**`, or because a scalar is also its own element.
@@ -64,12 +69,16 @@ fn has_many_ways(legs: &[Leg]) -> bool {
 /// What is done with a value and the number of its place; it may end the search.
 type Visit<'v, 'd> = &'v mut dyn FnMut(Node<'d>, u32) -> ControlFlow<()>;
 
+/// Bytes that a value takes that is found, in the result that is made of it.
+const FOUND_BYTES: usize = 48;
+
 struct Search<'p, 'd> {
     legs: &'p [Leg],
     /// The places seen, where that is asked for or a value may be reached in many ways.
     places: Option<Places<'d>>,
     /// Whether values that are no arrays are taken as arrays of themselves.
     wraps: bool,
+    steps: Steps<'p>,
 }
 
 /// A value, the number of its place, and how many legs lead to it.
@@ -104,25 +113,31 @@ enum Items<'d> {
 }
 
 impl<'p, 'd> Search<'p, 'd> {
-    fn wrapping(legs: &'p [Leg]) -> Search<'p, 'd> {
-        Search { legs, places: has_many_ways(legs).then(Places::default), wraps: true }
+    fn wrapping(legs: &'p [Leg], watch: &'p dyn Watch) -> Search<'p, 'd> {
+        let places = has_many_ways(legs).then(Places::default);
+        Search { legs, places, wraps: true, steps: Steps::new(watch) }
     }
 
     /// Visits the values that all legs lead to. The stack is as deep as the document, and twice that for each `**`.
-    fn run(&mut self, document: Node<'d>, visit: Visit<'_, 'd>) -> ControlFlow<()> {
+    fn run(&mut self, document: Node<'d>, visit: Visit<'_, 'd>) -> Result<(), Stopped> {
         let mut stack = Vec::new();
-        self.follow(Reached { node: document, place: 0, leg: 0 }, &mut stack, visit)?;
+        if self.follow(Reached { node: document, place: 0, leg: 0 }, &mut stack, visit).is_break() {
+            return Ok(());
+        }
         while let Some(pending) = stack.last_mut() {
             let (place, leg) = (pending.place, pending.leg);
             match pending.children.next() {
                 None => drop(stack.pop()),
                 Some((node, way)) => {
+                    self.steps.next(FOUND_BYTES)?;
                     let place = self.places.as_mut().map_or(0, |places| places.enter(place, way));
-                    self.follow(Reached { node, place, leg }, &mut stack, visit)?;
+                    if self.follow(Reached { node, place, leg }, &mut stack, visit).is_break() {
+                        return Ok(());
+                    }
                 }
             }
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 
     /// Follows the legs from a value as long as each leads to one value; of those that lead to more, it puts them on the

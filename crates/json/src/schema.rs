@@ -6,8 +6,10 @@
 mod containers;
 mod scalars;
 
+use crate::watch::{Stopped, Watch};
 use errors::{SqlResult, sql_error};
 use std::borrow::Cow;
+use std::cell::Cell;
 use values::json::{Built, Members, Node, Object, compare, print};
 
 /// Whether a text matches a regular expression somewhere, pattern first; None if the pattern is none.
@@ -31,19 +33,25 @@ pub fn schema_check(
     document: Node<'_>,
     function: &str,
     matches: PatternMatch<'_>,
-) -> SqlResult<Option<SchemaFailure>> {
+    watch: &dyn Watch,
+) -> SqlResult<Result<Option<SchemaFailure>, Stopped>> {
     let Node::Object(schema_object) = schema else {
         return Err(sql_error!(ER_INVALID_JSON_TYPE, 1, function, "object"));
     };
     if has_reference(schema) {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "references in JSON Schema"));
     }
-    let Err(failure) = (Validator { matches }).check(schema_object, document) else { return Ok(None) };
-    Ok(Some(SchemaFailure {
+    let validator = Validator { matches, watch, is_stopped: Cell::new(false) };
+    let checked = validator.check(schema_object, document);
+    if validator.is_stopped.get() {
+        return Ok(Err(Stopped));
+    }
+    let Err(failure) = checked else { return Ok(Ok(None)) };
+    Ok(Ok(Some(SchemaFailure {
         schema_location: pointer(&failure.schema_way),
         document_location: pointer(&failure.document_way),
         keyword: failure.keyword,
-    }))
+    })))
 }
 
 /// The report of a check, as an object.
@@ -105,11 +113,18 @@ fn require(is_met: bool, keyword: &'static str) -> Checked {
 
 struct Validator<'m> {
     matches: PatternMatch<'m>,
+    watch: &'m dyn Watch,
+    /// Nothing is checked any more: all fails at once.
+    is_stopped: Cell<bool>,
 }
 
 impl Validator<'_> {
     /// Checks a value. Each call goes deeper in the schema, so there are not more at a time than it is deep.
     fn check(&self, schema: Object<'_>, value: Node<'_>) -> Checked {
+        if self.is_stopped.get() || !self.watch.goes_on(0) {
+            self.is_stopped.set(true);
+            return Err(Failure::of("stopped"));
+        }
         if let Node::Opaque(_) = value {
             return self.check_opaque(schema, value);
         }

@@ -3,6 +3,7 @@
 use crate::HowMany;
 use crate::find::{find_places, first_unwrapped};
 use crate::path::{Path, Place};
+use crate::watch::{Steps, Stopped, Watch};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -16,48 +17,54 @@ pub fn search(
     how_many: HowMany,
     matches: &dyn Fn(&[u8]) -> bool,
     paths: &[&Path],
-) -> Option<Built<'static>> {
+    watch: &dyn Watch,
+) -> Result<Option<Built<'static>>, Stopped> {
     let whole = Path::of(Vec::new());
     let everywhere = [&whole];
-    let mut results = Results { how_many, found: Vec::new(), known: HashSet::new() };
+    let steps = Steps::new(watch);
+    let mut results = Results { how_many, found: Vec::new(), known: HashSet::new(), steps };
     for path in if paths.is_empty() { &everywhere } else { paths } {
         if path.is_single() {
             if let Some(node) = first_unwrapped(document, path) {
-                search_below(node, &path.to_string(), Vec::new(), matches, &mut results);
+                search_below(node, &path.to_string(), Vec::new(), matches, &mut results)?;
             }
             continue;
         }
-        for (node, way) in find_places(document, path) {
-            search_below(node, "$", way, matches, &mut results);
+        for (node, way) in find_places(document, path, watch)? {
+            search_below(node, "$", way, matches, &mut results)?;
         }
     }
     let mut found = results.found.into_iter().map(|path| Built::String(Cow::Owned(path.into_bytes())));
-    match found.len() {
+    Ok(match found.len() {
         0 | 1 => found.next(),
         _ => Some(Built::Array(found.collect())),
-    }
+    })
 }
 
-struct Results {
+struct Results<'w> {
     how_many: HowMany,
     found: Vec<String>,
     known: HashSet<String>,
+    steps: Steps<'w>,
 }
 
-impl Results {
+impl Results<'_> {
     fn is_complete(&self) -> bool {
         self.how_many == HowMany::One && !self.found.is_empty()
     }
 
-    fn add(&mut self, start: &str, way: &[Place<'_>]) {
+    fn add(&mut self, start: &str, way: &[Place<'_>]) -> Result<(), Stopped> {
         let mut path = start.to_owned();
         for place in way {
             // Writing to a string does not fail.
             let _ = write!(path, "{place}");
         }
+        // It is held twice, and once more in the result.
+        self.steps.next(3 * path.len())?;
         if self.known.insert(path.clone()) {
             self.found.push(path);
         }
+        Ok(())
     }
 }
 
@@ -91,21 +98,24 @@ fn search_below<'d>(
     start: &str,
     mut way: Vec<Place<'d>>,
     matches: &dyn Fn(&[u8]) -> bool,
-    results: &mut Results,
-) {
+    results: &mut Results<'_>,
+) -> Result<(), Stopped> {
     if results.is_complete() {
-        return;
+        return Ok(());
     }
-    let mut visit = |node, way: &[Place<'d>]| match node {
-        Node::String(text) => {
-            if matches(text) {
-                results.add(start, way);
+    let mut visit = |node, way: &[Place<'d>]| {
+        results.steps.next(0)?;
+        Ok(match node {
+            Node::String(text) => {
+                if matches(text) {
+                    results.add(start, way)?;
+                }
+                (None, results.is_complete())
             }
-            (None, results.is_complete())
-        }
-        other => (Children::of(other), false),
+            other => (Children::of(other), false),
+        })
     };
-    let mut pending = Vec::from_iter(visit(node, &way).0);
+    let mut pending = Vec::from_iter(visit(node, &way)?.0);
     while let Some(children) = pending.last_mut() {
         let Some((place, node)) = children.next() else {
             pending.pop();
@@ -113,10 +123,11 @@ fn search_below<'d>(
             continue;
         };
         way.push(place);
-        match visit(node, &way) {
-            (_, true) => return,
+        match visit(node, &way)? {
+            (_, true) => return Ok(()),
             (Some(children), _) => pending.push(children),
             (None, _) => drop(way.pop()),
         }
     }
+    Ok(())
 }

@@ -1,13 +1,30 @@
 //! Laws that hold for all documents, and texts of all kinds that must not end in a panic.
 
-use json::{Cell, Leg, Path, Setting};
+use json::{Cell, Leg, Path, Setting, Unwatched, Watch};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::borrow::Cow;
 use values::json::{Built, Members, Node, compare, parse, print, print_pretty, read};
 
+/// Ended at its first question.
+struct Ended;
+
+impl Watch for Ended {
+    fn goes_on(&self, _bytes: usize) -> bool {
+        false
+    }
+}
+
+fn find<'d>(document: Node<'d>, path: &Path) -> Vec<Node<'d>> {
+    json::find(document, path, &Unwatched).expect("nobody ends it")
+}
+
+fn overlaps(a: Node<'_>, b: Node<'_>) -> bool {
+    json::overlaps(a, b, &Unwatched) == Ok(true)
+}
+
 fn contains(target: Node<'_>, candidate: Node<'_>) -> bool {
-    json::contains(target, candidate, &mut || true) == Ok(true)
+    json::contains(target, candidate, &Unwatched) == Ok(true)
 }
 
 fn key() -> impl Strategy<Value = Vec<u8>> {
@@ -157,7 +174,7 @@ proptest! {
         let node = Node::of(&document);
         prop_assert_eq!(&parse(&printed(node), 1, "test").expect("a text"), &document);
         let mut pretty = Vec::new();
-        print_pretty(node, &mut pretty);
+        prop_assert!(print_pretty(node, &mut pretty, &mut |_| true));
         prop_assert_eq!(&parse(&pretty, 1, "test").expect("a text"), &document);
     }
 
@@ -177,18 +194,18 @@ proptest! {
     fn paths_do_not_panic(legs in "\\$([.\\[\\]*\"\\\\u 0-9alosté-]|to|last|\\*\\*|\\[1 to 2\\]){0,12}", document in document()) {
         if let Ok(path) = Path::parse(legs.as_bytes()) {
             prop_assert_eq!(&Path::parse(path.to_string().as_bytes()).expect("a printed path"), &path);
-            prop_assert_eq!(json::find(Node::of(&document), &path).is_empty(), !json::exists(Node::of(&document), &path));
+            prop_assert_eq!(find(Node::of(&document), &path).is_empty(), !json::exists(Node::of(&document), &path, &Unwatched).expect("nobody ends it"));
         }
     }
 
     #[test]
     fn damaged_documents_do_not_panic(document in vec(any::<u8>(), 0..60), path in path(), other in document()) {
         let (damaged, other) = (Node::of(&document), Node::of(&other));
-        let _ = json::find(damaged, &path);
-        let _ = contains(damaged, other) || contains(other, damaged) || json::overlaps(damaged, other);
+        let _ = find(damaged, &path);
+        let _ = contains(damaged, other) || contains(other, damaged) || overlaps(damaged, other);
         let _ = json::merge_patch(json::merge_preserve(Built::Kept(damaged), Built::Kept(other)), damaged).encode();
-        let _ = json::schema_check(damaged, other, "test", &|_, _| Some(true));
-        let _ = json::schema_check(other, damaged, "test", &|_, _| Some(true));
+        let _ = json::schema_check(damaged, other, "test", &|_, _| Some(true), &Unwatched);
+        let _ = json::schema_check(other, damaged, "test", &|_, _| Some(true), &Unwatched);
     }
 
     #[test]
@@ -199,7 +216,7 @@ proptest! {
     #[test]
     fn find_follows_the_definition(document in document(), path in path()) {
         let root = Node::of(&document);
-        let found: Vec<Vec<u8>> = json::find(root, &path).into_iter().map(printed).collect();
+        let found: Vec<Vec<u8>> = find(root, &path).into_iter().map(printed).collect();
         let expected: Vec<Vec<u8>> =
             places_by_definition(root, &path).iter().map(|way| printed(at(root, way))).collect();
         prop_assert_eq!(found, expected);
@@ -211,7 +228,7 @@ proptest! {
             let mut tree = Built::Kept(Node::of(&document));
             let is_written = json::set(&mut tree, &path, value.clone(), Setting::Both);
             let (changed, value) = (encoded(&tree), encoded(&value));
-            let found = json::first(Node::of(&changed), &path).map(Node::to_document);
+            let found = json::first(Node::of(&changed), &path, &Unwatched).expect("nobody ends it").map(Node::to_document);
             // A cell outside its array goes to the nearer end, and one of a scalar may make an array of it.
             let is_exact = matches!(path.legs().last(), Some(Leg::Member(_)))
                 || json::first_unwrapped(Node::of(&document), &path).is_some();
@@ -249,11 +266,11 @@ proptest! {
     fn values_contain_themselves(a in document(), b in document()) {
         let (a, b) = (Node::of(&a), Node::of(&b));
         prop_assert!(contains(a, a));
-        prop_assert_eq!(json::overlaps(a, b), json::overlaps(b, a));
+        prop_assert_eq!(overlaps(a, b), overlaps(b, a));
         if json::is_member(a, b) {
             prop_assert!(contains(b, a));
             if let Node::Array(_) = b {
-                prop_assert!(matches!(a, Node::Array(_)) || json::overlaps(a, b));
+                prop_assert!(matches!(a, Node::Array(_)) || overlaps(a, b));
             }
         }
         let merged = encoded(&json::merge_preserve(Built::Kept(a), Built::Kept(b)));
@@ -274,16 +291,16 @@ fn long_inputs_take_neither_stack_nor_quadratic_time() {
     let legs = "[0]".repeat(200_000) + &"**[0]".repeat(50);
     let path = Path::parse(format!("${legs}").as_bytes()).expect("a path");
     let whole = parse(b"[[[1]],2]", 1, "test").expect("a text");
-    assert_eq!(json::find(Node::of(&whole), &path).len(), 1);
+    assert_eq!(find(Node::of(&whole), &path).len(), 1);
 
     let numbers = |from: usize| (from..from + 60_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let (a, b) = (format!("[{}]", numbers(0)), format!("[{}]", numbers(60_000)));
     let (a, b) =
         (parse(a.as_bytes(), 1, "test").expect("a text"), parse(b.as_bytes(), 1, "test").expect("a text"));
-    assert!(!json::overlaps(Node::of(&a), Node::of(&b)));
+    assert!(!overlaps(Node::of(&a), Node::of(&b)));
     assert!(contains(Node::of(&a), Node::of(&a)));
-    let of_containers = Node::of(&whole);
-    assert_eq!(json::contains(of_containers, of_containers, &mut || false), Err(json::Stopped));
+    assert_eq!(json::overlaps(Node::of(&a), Node::of(&b), &Ended), Err(json::Stopped));
+    assert!(json::find(Node::of(&a), &Path::parse(b"$[*]").expect("a path"), &Ended).is_err());
 
     let members = |from: usize| {
         let members: Vec<String> = (from..from + 60_000).rev().map(|n| format!("\"k{n}\":{n}")).collect();

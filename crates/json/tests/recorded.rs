@@ -2,7 +2,7 @@
 //! question a line; its fields are separated by tabs and escape control characters and backslashes.
 
 use errors::SqlResult;
-use json::{HowMany, Path, Setting};
+use json::{HowMany, Path, Setting, Unwatched};
 use values::json::{Built, Node, print};
 use values::json::{TextError, parse, read};
 
@@ -84,7 +84,8 @@ fn paths() {
                 assert_eq!(path, again);
                 let single = Path::parse_single(&bytes)
                     .map_or_else(|error| error.number().to_string(), |_| "single".to_owned());
-                let found = u8::from(json::exists(Node::of(&document), &path));
+                let found =
+                    u8::from(json::exists(Node::of(&document), &path, &Unwatched).expect("nobody ends it"));
                 format!("ok {found} {single}")
             }
             Err(error) => {
@@ -131,9 +132,14 @@ fn call(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<String>> {
         }
         "json_schema_validation_report" => {
             let (schema, document) = (document(&arguments[0]), document(&arguments[1]));
-            let failure =
-                json::schema_check(Node::of(&schema), Node::of(&document), function, &matches_pattern)?;
-            shown(&json::schema_report(failure.as_ref())).map(Some)
+            let failure = json::schema_check(
+                Node::of(&schema),
+                Node::of(&document),
+                function,
+                &matches_pattern,
+                &Unwatched,
+            )?;
+            shown(&json::schema_report(failure.expect("nobody ends it").as_ref())).map(Some)
         }
         _ => read_documents(function, arguments),
     }
@@ -156,13 +162,17 @@ fn read_at_paths(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<Stri
     let result = match function {
         "json_extract" => {
             let paths = read(1)?;
-            json::extract(node, &paths.iter().collect::<Vec<_>>())
+            json::extract(node, &paths.iter().collect::<Vec<_>>(), &Unwatched).expect("nobody ends it")
         }
         "json_contains_path" => {
             let how_many = HowMany::parse(&arguments[1], function)?;
             let paths = read(2)?;
             return Ok(Some(
-                u8::from(json::contains_path(node, how_many, &paths.iter().collect::<Vec<_>>())).to_string(),
+                u8::from(
+                    json::contains_path(node, how_many, &paths.iter().collect::<Vec<_>>(), &Unwatched)
+                        .expect("nobody ends it"),
+                )
+                .to_string(),
             ));
         }
         _ => {
@@ -170,7 +180,8 @@ fn read_at_paths(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<Stri
             let escape = arguments.get(3).map_or(b'\\', |escape| escape[0]);
             let paths = read(4)?;
             let matches = |text: &[u8]| is_like(text, &arguments[2], escape);
-            json::search(node, how_many, &matches, &paths.iter().collect::<Vec<_>>())
+            json::search(node, how_many, &matches, &paths.iter().collect::<Vec<_>>(), &Unwatched)
+                .expect("nobody ends it")
         }
     };
     result.map(|built| shown(&built)).transpose()
@@ -217,16 +228,18 @@ fn read_documents(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<Str
         "json_keys" => {
             json::keys(first, &Path::parse_single(path_text)?).map(|keys| shown(&keys)).transpose()
         }
-        "json_length" => {
-            Ok(json::length_at(first, &Path::parse(path_text)?).map(|length| length.to_string()))
-        }
+        "json_length" => Ok(json::length_at(first, &Path::parse(path_text)?, &Unwatched)
+            .expect("nobody ends it")
+            .map(|length| length.to_string())),
         "json_depth" => Ok(Some(first.depth().to_string())),
         "json_type" => Ok(Some(first.type_name().to_owned())),
-        "json_contains" => match json::first(first, &Path::parse_single(path_text)?) {
-            Some(found) => truth(json::contains(found, nodes[1], &mut || true) == Ok(true)),
-            None => Ok(None),
-        },
-        "json_overlaps" => truth(json::overlaps(first, nodes[1])),
+        "json_contains" => {
+            match json::first(first, &Path::parse_single(path_text)?, &Unwatched).expect("nobody ends it") {
+                Some(found) => truth(json::contains(found, nodes[1], &Unwatched) == Ok(true)),
+                None => Ok(None),
+            }
+        }
+        "json_overlaps" => truth(json::overlaps(first, nodes[1], &Unwatched) == Ok(true)),
         "member of" => truth(json::is_member(first, nodes[1])),
         "json_merge_preserve" | "json_merge_patch" => {
             let merged = nodes[1..].iter().fold(Built::Kept(first), |left, right| match function {

@@ -135,7 +135,9 @@ fn push_name(out: &mut Vec<u8>, name: &str, results: CollationId) {
 /// Protocol::ColumnDefinition41. `default` is the column's default for COM_FIELD_LIST.
 pub fn push_column(out: &mut Vec<u8>, column: &ResultColumn, results: CollationId) {
     let column_type = &column.column_type;
-    let text = type_code::is_text(column_type);
+    // JSON that a function makes says that it is text.
+    let is_made = column.computed && column_type.kind == values::TypeKind::Json;
+    let text = type_code::is_text(column_type) || is_made;
     let collation = match (text, results) {
         (false, _) => CollationId::BINARY,
         (true, CollationId::BINARY) => column_type.collation,

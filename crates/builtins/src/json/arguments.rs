@@ -6,8 +6,10 @@ use errors::{SqlError, SqlResult, sql_error};
 use expression::operand::Operand;
 use expression::operators::json_cast;
 use expression::result_type::TypeClass;
-use json::Path;
+use functions::Interrupt;
+use json::{Path, Stopped, Watch};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::rc::Rc;
 use values::json::{Built, Node};
 use values::{TypeKind, Value, ValueRef};
@@ -148,9 +150,57 @@ fn wrong_type(index: usize, name: &str) -> SqlError {
     sql_error!(ER_INVALID_TYPE_FOR_JSON, index + 1, name)
 }
 
-/// What a function made, as its value.
-pub(super) fn encoded(built: &Built<'_>) -> SqlResult<Value> {
-    built.encode().map(Value::Bytes)
+/// What a function made, as its value. Error 1301 for a document that is longer than a packet may be.
+pub(super) fn encoded(call: &mut Call<'_>, built: &Built<'_>) -> SqlResult<Value> {
+    let document = built.encode()?;
+    let limit = call.context().facts().max_allowed_packet;
+    if document.len() as u64 > limit {
+        return Err(too_long(limit));
+    }
+    Ok(Value::Bytes(document))
+}
+
+fn too_long(limit: u64) -> SqlError {
+    sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, "json_binary::serialize", limit)
+}
+
+/// What long work over documents may take: not after a KILL, and no more bytes than some packets.
+pub(super) struct Bounds<'c> {
+    interrupt: &'c dyn Interrupt,
+    limit: u64,
+    taken: Cell<u64>,
+    error: Cell<Option<SqlError>>,
+}
+
+/// So many times the longest packet may be held while a result is made.
+const PACKETS: u64 = 4;
+
+impl<'c> Bounds<'c> {
+    pub fn of(call: &'c Call<'_>) -> Bounds<'c> {
+        let limit = call.context.facts().max_allowed_packet;
+        Bounds { interrupt: call.interrupt(), limit, taken: Cell::new(0), error: Cell::new(None) }
+    }
+
+    /// The outcome of work that asks, or why it was ended: errors 1301, 1317, 3024.
+    pub fn outcome_of<T>(&self, work: impl FnOnce(&dyn Watch) -> Result<T, Stopped>) -> SqlResult<T> {
+        work(self).map_err(|Stopped| self.error.take().unwrap_or_else(|| too_long(self.limit)))
+    }
+}
+
+impl Watch for Bounds<'_> {
+    fn goes_on(&self, bytes: usize) -> bool {
+        self.taken.set(self.taken.get().saturating_add(bytes as u64));
+        if self.taken.get() > self.limit.saturating_mul(PACKETS) {
+            return false;
+        }
+        match self.interrupt.check_killed() {
+            Ok(()) => true,
+            Err(error) => {
+                self.error.set(Some(error));
+                false
+            }
+        }
+    }
 }
 
 /// A truth value as functions give it.

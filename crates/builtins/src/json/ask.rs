@@ -1,12 +1,12 @@
 //! What documents are asked: type, size, parts, whether and where something is in them.
 
-use super::arguments::{Arguments, borrowed, encoded, truth};
+use super::arguments::{Arguments, Bounds, borrowed, encoded, truth};
 use super::{derive_certain, derive_count, derive_json, short_text};
 use crate::{Call, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{ErrorCode, SqlResult, code, sql_error};
 use expression::result_type::{ResultType, TypeClass};
-use json::HowMany;
+use json::{HowMany, Stopped, Watch};
 use values::json::{Node, print_pretty};
 use values::{TypeKind, Value, ValueRef};
 
@@ -68,7 +68,8 @@ fn length(call: &mut Call<'_>) -> SqlResult<Value> {
         return Ok(Value::Int(json::length(document.node()) as i64));
     }
     let Some(path) = call.path(1, false)? else { return Ok(Value::Null) };
-    Ok(json::length_at(document.node(), &path).map_or(Value::Null, |length| Value::Int(length as i64)))
+    let length = Bounds::of(call).outcome_of(|watch| json::length_at(document.node(), &path, watch))?;
+    Ok(length.map_or(Value::Null, |length| Value::Int(length as i64)))
 }
 
 fn storage_size(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -86,13 +87,31 @@ fn keys(call: &mut Call<'_>) -> SqlResult<Value> {
     let whole = json::Path::of(Vec::new());
     let path = if call.count() > 1 { call.path(1, true)? } else { Some(std::rc::Rc::new(whole)) };
     let Some(path) = path else { return Ok(Value::Null) };
-    json::keys(document.node(), &path).map_or(Ok(Value::Null), |keys| encoded(&keys))
+    json::keys(document.node(), &path).map_or(Ok(Value::Null), |keys| encoded(call, &keys))
 }
+
+/// Bytes of text after which a kill is looked for.
+const LOOK_BYTES: usize = 1 << 16;
 
 fn pretty(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
     let mut text = Vec::new();
-    print_pretty(document.node(), &mut text);
+    let limit = call.context().facts().max_allowed_packet;
+    let bounds = Bounds::of(call);
+    let mut looked = 0;
+    let mut is_killed = false;
+    let is_whole = print_pretty(document.node(), &mut text, &mut |length| {
+        if length - looked >= LOOK_BYTES {
+            looked = length;
+            is_killed = !bounds.goes_on(0);
+        }
+        !is_killed && length as u64 <= limit
+    });
+    bounds.outcome_of(|_| if is_killed { Err(Stopped) } else { Ok(()) })?;
+    if !is_whole {
+        call.warn(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, call.name(), limit));
+        return Ok(Value::Null);
+    }
     Ok(Value::Bytes(text))
 }
 
@@ -100,11 +119,13 @@ fn extract(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
     if call.count() == 2 {
         let Some(path) = call.path(1, false)? else { return Ok(Value::Null) };
-        let found = json::extract(document.node(), &[&path]);
-        return found.map_or(Ok(Value::Null), |found| encoded(&found));
+        let found = Bounds::of(call).outcome_of(|watch| json::extract(document.node(), &[&path], watch))?;
+        return found.map_or(Ok(Value::Null), |found| encoded(call, &found));
     }
     let Some(paths) = call.paths(1, false)? else { return Ok(Value::Null) };
-    json::extract(document.node(), &borrowed(&paths)).map_or(Ok(Value::Null), |found| encoded(&found))
+    let paths = borrowed(&paths);
+    let found = Bounds::of(call).outcome_of(|watch| json::extract(document.node(), &paths, watch))?;
+    found.map_or(Ok(Value::Null), |found| encoded(call, &found))
 }
 
 fn contains(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -113,18 +134,17 @@ fn contains(call: &mut Call<'_>) -> SqlResult<Value> {
     let mut target = document.node();
     if call.count() > 2 {
         let Some(path) = call.path(2, true)? else { return Ok(Value::Null) };
-        let Some(found) = json::first(target, &path) else { return Ok(Value::Null) };
+        let found = Bounds::of(call).outcome_of(|watch| json::first(target, &path, watch))?;
+        let Some(found) = found else { return Ok(Value::Null) };
         target = found;
     }
-    let interrupt = call.interrupt();
-    let found = json::contains(target, candidate.node(), &mut || interrupt.check_killed().is_ok());
-    found.map(truth).map_err(|json::Stopped| sql_error!(ER_QUERY_INTERRUPTED))
+    Bounds::of(call).outcome_of(|watch| json::contains(target, candidate.node(), watch)).map(truth)
 }
 
 fn overlaps(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(left) = call.document(0)? else { return Ok(Value::Null) };
     let Some(right) = call.document(1)? else { return Ok(Value::Null) };
-    Ok(truth(json::overlaps(left.node(), right.node())))
+    Bounds::of(call).outcome_of(|watch| json::overlaps(left.node(), right.node(), watch)).map(truth)
 }
 
 fn how_many(call: &mut Call<'_>) -> SqlResult<Option<HowMany>> {
@@ -137,7 +157,9 @@ fn contains_path(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
     let Some(how_many) = how_many(call)? else { return Ok(Value::Null) };
     let Some(paths) = call.paths(2, false)? else { return Ok(Value::Null) };
-    Ok(truth(json::contains_path(document.node(), how_many, &borrowed(&paths))))
+    let paths = borrowed(&paths);
+    let is_there = |watch: &dyn Watch| json::contains_path(document.node(), how_many, &paths, watch);
+    Bounds::of(call).outcome_of(is_there).map(truth)
 }
 
 /// JSON_SEARCH(document, one or all, pattern, escape, paths): the escape is a backslash where none is given.
@@ -157,10 +179,14 @@ fn search(call: &mut Call<'_>) -> SqlResult<Value> {
     let paths = if call.count() > 4 { call.paths(4, false)? } else { Some(Vec::new()) };
     let Some(paths) = paths else { return Ok(Value::Null) };
     let collation = CollationId::UTF8MB4_BIN.get();
-    let matches =
-        |text: &[u8]| collation.like(text, &pattern, Some(u32::from(escape)), &mut || true) == Ok(true);
-    let found = json::search(document.node(), how_many, &matches, &borrowed(&paths));
-    found.map_or(Ok(Value::Null), |found| encoded(&found))
+    let (bounds, paths) = (Bounds::of(call), borrowed(&paths));
+    let matches = |text: &[u8]| {
+        let mut goes_on = || bounds.goes_on(0);
+        collation.like(text, &pattern, Some(u32::from(escape)), &mut goes_on) == Ok(true)
+    };
+    let found =
+        bounds.outcome_of(|watch| json::search(document.node(), how_many, &matches, &paths, watch))?;
+    found.map_or(Ok(Value::Null), |found| encoded(call, &found))
 }
 
 /// The value is an SQL value, what it may be in is a document.

@@ -7,7 +7,7 @@ use errors::{SqlResult, sql_error};
 use expression::result_type::ResultType;
 use json::Setting;
 use values::Value;
-use values::json::{Built, Node};
+use values::json::{Built, DEPTH_MAX, Node};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -39,13 +39,19 @@ fn changed(call: &mut Call<'_>, change: &Change) -> SqlResult<Value> {
     let mut pairs = Vec::with_capacity(call.count() / 2);
     for index in (1..call.count()).step_by(2) {
         let Some(path) = call.path(index, true)? else { return Ok(Value::Null) };
+        if path.legs().len() > DEPTH_MAX {
+            // What stood there would be deeper than a document may be.
+            return Err(sql_error!(ER_JSON_DOCUMENT_TOO_DEEP));
+        }
         pairs.push((path, call.element(index + 1)?));
     }
     let mut built = Built::Kept(document.node());
     for (path, value) in &pairs {
+        // A change at the front of a long array moves all behind it.
+        call.interrupt().check_killed()?;
         change(&mut built, path, Built::Kept(Node::of(value)))?;
     }
-    encoded(&built)
+    encoded(call, &built)
 }
 
 fn set(call: &mut Call<'_>, setting: Setting) -> SqlResult<Value> {
@@ -71,9 +77,10 @@ fn remove(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(paths) = call.paths(1, true)? else { return Ok(Value::Null) };
     let mut built = Built::Kept(document.node());
     for path in &paths {
+        call.interrupt().check_killed()?;
         json::remove(&mut built, path)?;
     }
-    encoded(&built)
+    encoded(call, &built)
 }
 
 fn merge_preserve(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -90,7 +97,7 @@ fn merge_preserve(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let mut rest = documents.iter().map(|document| Built::Kept(document.node()));
     let first = rest.next().unwrap_or(Built::Null);
-    encoded(&rest.fold(first, json::merge_preserve))
+    encoded(call, &rest.fold(first, json::merge_preserve))
 }
 
 /// What is no object takes the place of all before it, also of NULL.
@@ -113,5 +120,5 @@ fn merge_patch(call: &mut Call<'_>) -> SqlResult<Value> {
             (Some(target), patch) => Some(json::merge_patch(target, patch)),
         };
     }
-    merged.map_or(Ok(Value::Null), |merged| encoded(&merged))
+    merged.map_or(Ok(Value::Null), |merged| encoded(call, &merged))
 }

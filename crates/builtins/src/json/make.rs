@@ -23,7 +23,7 @@ fn array(call: &mut Call<'_>) -> SqlResult<Value> {
     for index in 0..call.count() {
         elements.push(call.element(index)?);
     }
-    encoded(&Built::Array(elements.iter().map(|element| Built::Kept(Node::of(element))).collect()))
+    encoded(call, &Built::Array(elements.iter().map(|element| Built::Kept(Node::of(element))).collect()))
 }
 
 /// Pairs of a key and a value. Error 1582.
@@ -44,7 +44,7 @@ fn object(call: &mut Call<'_>) -> SqlResult<Value> {
     let member = |(key, value): &'_ (Vec<u8>, Vec<u8>)| (Cow::Owned(key.clone()), value.clone());
     let owned: Vec<(Cow<'_, [u8]>, Vec<u8>)> = pairs.iter().map(member).collect();
     let kept = owned.iter().map(|(key, value)| (key.clone(), Built::Kept(Node::of(value)))).collect();
-    encoded(&Built::Object(Members::from_pairs(kept)))
+    encoded(call, &Built::Object(Members::from_pairs(kept)))
 }
 
 fn key(call: &mut Call<'_>, index: usize) -> SqlResult<Vec<u8>> {

@@ -1,6 +1,6 @@
 //! JSON_SCHEMA_VALID and JSON_SCHEMA_VALIDATION_REPORT.
 
-use super::arguments::{Arguments, encoded, truth};
+use super::arguments::{Arguments, Bounds, encoded, truth};
 use super::{derive_certain, derive_json};
 use crate::{Call, FunctionDefinition, of_documents};
 use errors::SqlResult;
@@ -18,7 +18,9 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 fn checked(call: &mut Call<'_>) -> SqlResult<Option<Option<SchemaFailure>>> {
     let Some(schema) = call.document(0)? else { return Ok(None) };
     let Some(document) = call.document(1)? else { return Ok(None) };
-    json::schema_check(schema.node(), document.node(), call.name(), &matches).map(Some)
+    let (name, bounds) = (call.name(), Bounds::of(call));
+    let checked = json::schema_check(schema.node(), document.node(), name, &matches, &bounds)?;
+    bounds.outcome_of(|_| checked).map(Some)
 }
 
 fn matches(pattern: &[u8], text: &[u8]) -> Option<bool> {
@@ -32,7 +34,7 @@ fn is_valid(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn report(call: &mut Call<'_>) -> SqlResult<Value> {
     match checked(call)? {
-        Some(failure) => encoded(&json::schema_report(failure.as_ref())),
+        Some(failure) => encoded(call, &json::schema_report(failure.as_ref())),
         None => Ok(Value::Null),
     }
 }

@@ -242,9 +242,6 @@ pub fn compare_values(
         (ComparisonMode::Text(collation), ValueRef::Bytes(left), ValueRef::Bytes(right)) => {
             return Ok(Some(text::compare(collation, left, right)));
         }
-        (ComparisonMode::Json, ValueRef::Bytes(left), ValueRef::Bytes(right)) => {
-            return Ok(Some(json::compare(Node::of(left), Node::of(right))));
-        }
         (ComparisonMode::DateTime, ValueRef::DateTime(left), ValueRef::DateTime(right)) => {
             return Ok(Some(left.cmp(&right)));
         }
@@ -284,8 +281,7 @@ fn compare_converted(
         ComparisonMode::Integer => {
             both!(convert::to_integer, |left: &i128, right: &i128| Some(left.cmp(right)))
         }
-        // Documents were compared before; nothing else stands here.
-        ComparisonMode::Json => None,
+        ComparisonMode::Json => compare_documents(left, right),
         ComparisonMode::Exact => {
             both!(convert::to_floor, |left: &(i128, bool), right: &(i128, bool)| Some(left.cmp(right)))
         }
@@ -327,6 +323,16 @@ fn compare_converted(
             compare_texts(collation, (left, left_type), (right, right_type), context)
         }
     })
+}
+
+/// Both are documents: `operands` sees to that.
+fn compare_documents(left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Ordering> {
+    match (left, right) {
+        (ValueRef::Bytes(left), ValueRef::Bytes(right)) => {
+            Some(json::compare(Node::of(left), Node::of(right)))
+        }
+        _ => None,
+    }
 }
 
 fn compare_texts(

@@ -29,18 +29,29 @@ pub fn print(node: Node<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a value on several lines, each level two blanks further to the right.
-pub fn print_pretty(node: Node<'_>, out: &mut Vec<u8>) {
-    print_indented(node, 0, out);
+/// Appends a value on several lines, each level two blanks further to the right: a text that may be a hundred times as long as the
+/// document. `goes_on` is asked with the length so far; false if it ended the work.
+pub fn print_pretty(node: Node<'_>, out: &mut Vec<u8>, goes_on: &mut dyn FnMut(usize) -> bool) -> bool {
+    print_indented(node, 0, out, goes_on)
 }
 
-fn print_indented(node: Node<'_>, level: usize, out: &mut Vec<u8>) {
+fn print_indented(
+    node: Node<'_>,
+    level: usize,
+    out: &mut Vec<u8>,
+    goes_on: &mut dyn FnMut(usize) -> bool,
+) -> bool {
+    if !goes_on(out.len()) {
+        return false;
+    }
     match node {
         Node::Array(array) if !array.is_empty() => {
             out.push(b'[');
             for (position, element) in array.iter().enumerate() {
                 new_line(position > 0, level + 1, out);
-                print_indented(element, level + 1, out);
+                if !print_indented(element, level + 1, out, goes_on) {
+                    return false;
+                }
             }
             new_line(false, level, out);
             out.push(b']');
@@ -51,13 +62,16 @@ fn print_indented(node: Node<'_>, level: usize, out: &mut Vec<u8>) {
                 new_line(position > 0, level + 1, out);
                 quote(key, out);
                 out.extend_from_slice(b": ");
-                print_indented(value, level + 1, out);
+                if !print_indented(value, level + 1, out, goes_on) {
+                    return false;
+                }
             }
             new_line(false, level, out);
             out.push(b'}');
         }
         flat => print(flat, out),
     }
+    true
 }
 
 fn new_line(comma: bool, level: usize, out: &mut Vec<u8>) {

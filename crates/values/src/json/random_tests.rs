@@ -123,7 +123,7 @@ fn use_all(document: &[u8]) {
     let node = Node::of(document);
     let mut out = Vec::new();
     print(node, &mut out);
-    print_pretty(node, &mut out);
+    print_pretty(node, &mut out, &mut |_| true);
     let _ = (node.depth(), node.type_name(), compare(node, node), hash_of(document));
     let _ = (group_key_of(document), sort_key_of(document), is_sound(document));
     let _ = node.to_document();

@@ -176,7 +176,8 @@ fn pretty_text() {
     let inner = object([("a", array([Built::Int(1), object([("b", Built::Int(2))])])), ("c", object([]))]);
     let document = array([Built::Int(1), array([]), object([]), inner]).encode().unwrap();
     let mut out = Vec::new();
-    print_pretty(Node::of(&document), &mut out);
+    assert!(print_pretty(Node::of(&document), &mut out, &mut |_| true));
+    assert!(!print_pretty(Node::of(&document), &mut Vec::new(), &mut |length| length < 2));
     let expected = "[\n  1,\n  [],\n  {},\n  {\n    \"a\": [\n      1,\n      {\n        \"b\": 2\n      }\n    ],\n    \"c\": {}\n  }\n]";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }

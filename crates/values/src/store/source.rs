@@ -40,6 +40,13 @@ pub(super) fn carried(
     to: &ColumnType,
     context: &mut StoreContext<'_>,
 ) -> SqlResult<Option<(Value, ColumnType)>> {
+    // ALTER TABLE copies the text.
+    if from.kind == TypeKind::Json
+        && context.source != Source::Rebuild
+        && let Some(carried) = super::json::carried(value, to, context)?
+    {
+        return Ok(Some(carried));
+    }
     let form = match context.source {
         _ if to.kind == TypeKind::Json => Form::AsIs,
         _ if from.kind == TypeKind::Json => Form::Text,
@@ -49,11 +56,6 @@ pub(super) fn carried(
     };
     Ok(Some(match form {
         Form::AsIs => return Ok(None),
-        // Of JSON a date is read as functions of dates read it: without quotes.
-        Form::Text if from.kind == TypeKind::Json && to.kind.is_temporal() => {
-            let (text, text_type) = text(value, from);
-            (without_quotes(text), text_type)
-        }
         Form::Text => text(value, from),
         Form::Whole => {
             let number = whole(value, from, context)?;
@@ -149,16 +151,6 @@ fn text(value: &Value, from: &ColumnType) -> (Value, ColumnType) {
         _ => ColumnType::varchar(u32::MAX, collation),
     };
     (made, made_type)
-}
-
-fn without_quotes(text: Value) -> Value {
-    match text {
-        Value::Bytes(bytes) => {
-            let inner = bytes.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
-            Value::Bytes(inner.map_or_else(|| bytes.clone(), <[u8]>::to_vec))
-        }
-        other => other,
-    }
 }
 
 /// The value as an integer. ALTER TABLE reads columns as expressions do: within BIGINT, and telling of what was lost,
