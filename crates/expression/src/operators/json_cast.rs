@@ -85,7 +85,9 @@ fn invalid(kind: &str, operand: &Expression) -> SqlError {
 /// What warnings call the document: a column, or the function that made it.
 fn name_of(operand: &Expression) -> &str {
     match &operand.kind {
-        ExpressionKind::Column(column) => column.name.rsplit('.').next().unwrap_or_default().trim_matches('`'),
+        ExpressionKind::Column(column) => {
+            column.name.rsplit('.').next().unwrap_or_default().trim_matches('`')
+        }
         ExpressionKind::Function(call) => call.definition.name,
         ExpressionKind::Cast(_) | ExpressionKind::Literal(_) => CAST_NAME,
         _ => "",
