@@ -123,12 +123,23 @@ pub fn is_condition(expression: &Expression) -> bool {
         // No table has such a column: it stands for a condition, as EXPLAIN's subqueries do.
         Kind::Column(_) => expression.result == ResultType::boolean(),
         Kind::Function(call) => {
-            matches!(call.definition.name, "isnull" | "regexp_like")
-                || call.definition.name.starts_with("is_ipv")
+            CONDITIONS.contains(&call.definition.name) || call.definition.name.starts_with("is_ipv")
         }
         _ => false,
     }
 }
+
+/// Functions that are conditions, besides those whose names begin with `is_ipv`.
+const CONDITIONS: [&str; 8] = [
+    "isnull",
+    "regexp_like",
+    "json_contains",
+    "json_contains_path",
+    "json_overlaps",
+    "json_schema_valid",
+    "json_valid",
+    "member of",
+];
 
 fn is_truth_literal(expression: &Expression) -> bool {
     matches!(expression.kind, ExpressionKind::Literal(Value::Int(0 | 1)))

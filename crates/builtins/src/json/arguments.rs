@@ -51,7 +51,7 @@ pub(super) trait Arguments<'a> {
     fn element(&mut self, index: usize) -> SqlResult<Vec<u8>>;
     /// An argument as text in utf8mb4; None for NULL. Bytes stay what they are.
     fn utf8_bytes(&mut self, index: usize) -> SqlResult<Option<Cow<'a, [u8]>>>;
-    /// An argument as a path; None for NULL. Errors 3143, and 3149 for one with wildcards where `is_single`. A path that was
+    /// An argument as a path; None for NULL. Errors 3143, 3144 for bytes, and 3149 for one with wildcards where `is_single`. A path that was
     /// read in the row before is not read again.
     fn path(&mut self, index: usize, is_single: bool) -> SqlResult<Option<Rc<Path>>>;
     /// The arguments from one on as paths; None if one is NULL.
@@ -107,6 +107,10 @@ impl<'a> Arguments<'a> for Call<'a> {
 
     fn path(&mut self, index: usize, is_single: bool) -> SqlResult<Option<Rc<Path>>> {
         let Some(text) = self.utf8_bytes(index)? else { return Ok(None) };
+        // The names of members come from paths: what is no text must not get into a document.
+        if self.text_collation(index) == CollationId::BINARY {
+            return Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary"));
+        }
         let known = known_paths(self).get(index).and_then(Option::as_ref);
         if let Some((_, path)) = known.filter(|(known, _)| known[..] == text[..]) {
             return Ok(Some(Rc::clone(path)));

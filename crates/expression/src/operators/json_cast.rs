@@ -4,8 +4,9 @@
 use super::cast::CastFailure;
 use crate::context::EvaluationContext;
 use crate::convert::{ZeroDates, moment_of_digits};
+use crate::print::is_condition;
 use crate::result_type::{TypeClass, class_of};
-use crate::tree::{Expression, ExpressionKind, SubqueryUse};
+use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use values::json::{self, Built, Fit, Node};
@@ -141,31 +142,8 @@ pub fn scalar(
         value => value,
     };
     match is_own {
-        true => json::scalar(value, column_type, is_truth(operand)),
+        true => json::scalar(value, column_type, is_condition(operand)),
         false => json::scalar(value, &ColumnType::varchar(u32::MAX, connection), false),
-    }
-}
-
-/// Whether an expression is a condition.
-fn is_truth(operand: &Expression) -> bool {
-    use ExpressionKind as K;
-    match &operand.kind {
-        K::Compare(_) | K::And(_) | K::Or(_) | K::Xor(_) | K::Not(_) | K::IsNull(_) | K::IsTruth(..) => true,
-        K::Between(_) | K::In(_) | K::Like(_) | K::Regexp(_) => true,
-        K::Subquery(call) => !matches!(call.wanted, SubqueryUse::Scalar | SubqueryUse::Row),
-        K::Literal(Value::Int(0 | 1)) => operand.result == crate::result_type::ResultType::boolean(),
-        K::Function(call) => {
-            call.definition.name.starts_with("json_")
-                && matches!(
-                    call.definition.name,
-                    "json_valid"
-                        | "json_contains"
-                        | "json_contains_path"
-                        | "json_overlaps"
-                        | "json_schema_valid"
-                )
-        }
-        _ => false,
     }
 }
 
