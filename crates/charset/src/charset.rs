@@ -3,6 +3,7 @@
 use crate::encoding::{Decoded, Encoding};
 use crate::search::{KILL_LOOK_STEPS, KeepOn, Stopped};
 use crate::{CollationId, registry};
+use std::borrow::Cow;
 
 /// A character set.
 #[derive(Clone, Debug)]
@@ -128,6 +129,14 @@ impl Charset {
     /// The text in another character set. From and to `binary` the bytes stay as they are.
     pub fn convert(&self, text: &[u8], target: &Charset) -> Conversion {
         self.convert_while(text, target, &mut || true).unwrap_or_default()
+    }
+
+    /// The text in another character set, borrowed where it stays as it is; what that set lacks becomes '?'.
+    pub fn converted<'t>(&self, text: &'t [u8], target: &Charset) -> Cow<'t, [u8]> {
+        match self.converts_unchanged(text, target) {
+            true => Cow::Borrowed(text),
+            false => Cow::Owned(self.convert(text, target).text),
+        }
     }
 
     /// As [`Charset::convert`], as long as `keep_on` says so.

@@ -1,6 +1,6 @@
 //! JSON: paths, and what SQL's functions do with documents. Main type: [`Path`]; values are
 //! [`values::json::Node`] and [`values::json::Built`]. What of it are arguments in SQL (NULL, conversions, character sets) is
-//! the business of the crate `expression`.
+//! the business of the crate `builtins`.
 #![forbid(unsafe_code)]
 
 mod change;

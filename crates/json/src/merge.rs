@@ -2,8 +2,7 @@
 //! both take time proportional to their input.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
-use values::json::{Built, Members, Node, Object};
+use values::json::{Built, Members, Node, Object, key_order};
 
 /// Both values together: objects with the members of both, where those of one key are merged in turn; else an array of the
 /// elements of both, to which values that are no arrays add themselves.
@@ -64,7 +63,7 @@ fn merged<'d>(
     let mut members = Vec::with_capacity(left.len().max(right.len()));
     let mut left = left.into_pairs().into_iter().peekable();
     for (key, value) in right {
-        while let Some(earlier) = left.next_if(|(other, _)| order(other, &key).is_lt()) {
+        while let Some(earlier) = left.next_if(|(other, _)| key_order(other, &key).is_lt()) {
             members.push(earlier);
         }
         let old = left.next_if(|(other, _)| *other == key).map(|(_, old)| old);
@@ -74,9 +73,4 @@ fn merged<'d>(
     }
     members.extend(left);
     Members::from_sorted(members)
-}
-
-/// The order of keys in objects.
-fn order(a: &[u8], b: &[u8]) -> Ordering {
-    a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }

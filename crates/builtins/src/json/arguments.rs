@@ -99,7 +99,7 @@ impl<'a> Arguments<'a> for Call<'a> {
         let collation = self.text_collation(index);
         let Some(text) = self.text(index)? else { return Ok(None) };
         let (source, utf8) = (collation.charset(), CollationId::UTF8MB4_BIN.charset());
-        if collation == CollationId::BINARY || source.converts_unchanged(&text, utf8) {
+        if source.converts_unchanged(&text, utf8) {
             return Ok(Some(text));
         }
         Ok(Some(Cow::Owned(source.convert(&text, utf8).text)))

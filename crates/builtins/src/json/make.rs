@@ -41,10 +41,8 @@ fn object(call: &mut Call<'_>) -> SqlResult<Value> {
         let key = key(call, index)?;
         pairs.push((key, call.element(index + 1)?));
     }
-    let member = |(key, value): &'_ (Vec<u8>, Vec<u8>)| (Cow::Owned(key.clone()), value.clone());
-    let owned: Vec<(Cow<'_, [u8]>, Vec<u8>)> = pairs.iter().map(member).collect();
-    let kept = owned.iter().map(|(key, value)| (key.clone(), Built::Kept(Node::of(value)))).collect();
-    encoded(call, &Built::Object(Members::from_pairs(kept)))
+    let members = pairs.iter().map(|(key, value)| (Cow::Borrowed(&key[..]), Built::Kept(Node::of(value))));
+    encoded(call, &Built::Object(Members::from_pairs(members.collect())))
 }
 
 fn key(call: &mut Call<'_>, index: usize) -> SqlResult<Vec<u8>> {

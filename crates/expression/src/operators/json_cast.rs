@@ -2,6 +2,7 @@
 //! JSON string; CAST(.. AS JSON) reads text. Main functions: [`value_of_document`], [`document_of_value`].
 
 use super::cast::CastFailure;
+use super::listed_constant::unqualified;
 use crate::context::EvaluationContext;
 use crate::convert::{ZeroDates, moment_of_digits};
 use crate::print::is_condition;
@@ -86,9 +87,7 @@ fn invalid(kind: &str, operand: &Expression) -> SqlError {
 /// What warnings call the document: a column, or the function that made it.
 fn name_of(operand: &Expression) -> &str {
     match &operand.kind {
-        ExpressionKind::Column(column) => {
-            column.name.rsplit('.').next().unwrap_or_default().trim_matches('`')
-        }
+        ExpressionKind::Column(column) => unqualified(&column.name),
         ExpressionKind::Function(call) => call.definition.name,
         ExpressionKind::Cast(_) | ExpressionKind::Literal(_) => CAST_NAME,
         _ => "",
@@ -112,7 +111,7 @@ pub(super) fn document_of_value(
             parsed(text, from.collation, 1, CAST_NAME).map(Value::Bytes)
         }
         ValueRef::Bytes(_)
-            if failure == CastFailure::Warn && from.kind.is_binary() && !is_hexadecimal(operand) =>
+            if failure == CastFailure::Warn && from.kind.is_binary() && !from.is_number_bytes() =>
         {
             Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary"))
         }
@@ -121,11 +120,6 @@ pub(super) fn document_of_value(
             scalar(value, operand, connection)?.encode().map(Value::Bytes)
         }
     }
-}
-
-/// Whether these are the bytes of a literal, which become a document of bytes.
-fn is_hexadecimal(operand: &Expression) -> bool {
-    operand.result.is_number_bytes()
 }
 
 /// A value as a scalar document: TRUE and FALSE are such only where they are literals or what a condition yields.
@@ -149,12 +143,8 @@ pub fn scalar(
 
 /// The document that is written in a text. Errors 3141, 3144, 3157.
 pub fn parsed(text: &[u8], collation: CollationId, argument: usize, function: &str) -> SqlResult<Vec<u8>> {
-    let source = collation.charset();
-    let utf8 = CollationId::UTF8MB4_BIN.charset();
-    match source.converts_unchanged(text, utf8) {
-        true => json::parse(text, argument, function),
-        false => json::parse(&source.convert(text, utf8).text, argument, function),
-    }
+    let text = collation.charset().converted(text, CollationId::UTF8MB4_BIN.charset());
+    json::parse(&text, argument, function)
 }
 
 /// The text of a document that is no string, without the quotes that a date, a time or bytes have.

@@ -95,8 +95,12 @@ pub(super) fn listed_value(
 /// The name of a column, without that of its table.
 pub(super) fn own_name(expression: &Expression) -> Option<Arc<str>> {
     let ExpressionKind::Column(column) = &expression.kind else { return None };
-    let name = column.name.rsplit("`.`").next().unwrap_or(&column.name);
-    Some(Arc::from(name.trim_matches('`')))
+    Some(Arc::from(unqualified(&column.name)))
+}
+
+/// The last part of a column's quoted name.
+pub(super) fn unqualified(name: &str) -> &str {
+    name.rsplit("`.`").next().unwrap_or(name).trim_matches('`')
 }
 
 /// What is reported of a text that is none of the moments of that kind: MySQL names the column beside it.

@@ -116,10 +116,11 @@ pub(super) fn bind_aggregate_parts(
     call: &ast::AggregateCall,
 ) -> SqlResult<AggregateParts> {
     let mut arguments = Vec::with_capacity(call.arguments.len());
-    let wanted = wanted_by_aggregate(binder, kind_of(call)?);
+    let kind = kind_of(call)?;
+    let wanted = wanted_by_aggregate(binder, kind);
     for (number, syntax) in call.arguments.iter().enumerate() {
         let argument = binder.scalar_as(syntax, wanted.clone())?;
-        arguments.push(without_json(kind_of(call)?, number, argument));
+        arguments.push(without_json(kind, number, argument));
     }
     let mut order_by = Vec::with_capacity(call.order_by.len());
     for item in &call.order_by {

@@ -243,8 +243,8 @@ impl<'d> IntoIterator for Object<'d> {
     }
 }
 
-/// The order of keys in an object.
-pub(super) fn key_order(a: &[u8], b: &[u8]) -> Ordering {
+/// The order of keys in an object: shorter ones first, then by bytes.
+pub fn key_order(a: &[u8], b: &[u8]) -> Ordering {
     a.len().cmp(&b.len()).then_with(|| a.cmp(b))
 }
 

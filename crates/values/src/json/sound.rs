@@ -5,7 +5,8 @@ use super::opaque::code;
 use super::{Node, Opaque};
 
 /// Whether a document is one that could have been written: each offset within its container and behind what comes before,
-/// keys in order, text in utf8mb4, not too deep, no byte behind the end. Takes time by the document's size.
+/// keys in order, text in utf8mb4, not too deep, no byte behind the end. Takes time by the document's size;
+/// tests ask it of what was written.
 pub fn is_sound(document: &[u8]) -> bool {
     Node::measured(document).is_some_and(|(node, length)| length == document.len() && is_sound_node(node))
 }

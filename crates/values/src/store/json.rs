@@ -22,17 +22,9 @@ pub(super) fn document(value: &Value, from: &ColumnType, context: &mut StoreCont
         }
         _ => {}
     }
-    let source = from.collation.charset();
-    let utf8 = CollationId::UTF8MB4_BIN.charset();
-    let name = column_name(context);
-    let parsed = match source.converts_unchanged(bytes, utf8) {
-        true => json::read(bytes).map_err(|error| error.in_column(&name))?.encode(),
-        false => {
-            let text = source.convert(bytes, utf8).text;
-            json::read(&text).map_err(|error| error.in_column(&name))?.encode()
-        }
-    };
-    parsed.map(Value::Bytes)
+    let text = from.collation.charset().converted(bytes, CollationId::UTF8MB4_BIN.charset());
+    let document = json::read(&text).map_err(|error| error.in_column(&column_name(context)))?;
+    document.encode().map(Value::Bytes)
 }
 
 fn column_name(context: &StoreContext<'_>) -> String {
