@@ -20,6 +20,8 @@ mod recovery;
 mod replay_tests;
 mod spaces;
 #[cfg(test)]
+mod temporary_tests;
+#[cfg(test)]
 mod tests;
 
 pub use checkpoint_participant::{CheckpointParticipant, NoLogicalRecords, NothingNeeded, RecoveryHandler};

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, RwLock};
 
 use env::{DiskError, Environment, FileLock, JoinHandle, blocking};
@@ -27,6 +27,10 @@ pub struct BufferPool {
     pub(crate) frames: Frames,
     /// Frames with changes that are not on disk.
     pub(crate) dirty: DirtyQueue,
+    /// Frames with changes that have no log: of temporary spaces. No checkpoint waits for them.
+    pub(crate) unlogged_dirty: DirtyQueue,
+    /// Counts the marks of that queue.
+    pub(crate) unlogged_marks: AtomicU64,
     pub(crate) spaces: Spaces,
     pub(crate) open_files: Arc<OpenFiles>,
     supply: FrameSupply,
@@ -185,6 +189,7 @@ impl BufferPool {
             header.set_page(Some(page));
             header.page_lsn.store(0, Ordering::Release);
             header.referenced.store(keep, Ordering::Relaxed);
+            header.unlogged.store(space.is_temporary(), Ordering::Relaxed);
             entry.compare_exchange(0, frame.index() + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok()
         });
         match entered {
@@ -313,6 +318,8 @@ impl BufferPool {
             redo,
             frames,
             dirty: DirtyQueue::default(),
+            unlogged_dirty: DirtyQueue::default(),
+            unlogged_marks: AtomicU64::new(0),
             spaces: Spaces::new(),
             supply: FrameSupply::default(),
             participant: RwLock::new(None),

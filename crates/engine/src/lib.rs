@@ -35,7 +35,7 @@ pub use read::{
     Direction, KEY_BYTES_MAX, KeyRange, ReadMode, Reader, RowBatch, Scan, ScanOptions, WaitPolicy,
 };
 pub use redo::FlushWaiter;
-pub use tables::{AutoIncrement, Dictionary, Index, Table};
+pub use tables::{AutoIncrement, Dictionary, Index, Table, TemporarySpace};
 pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};
 pub use txn::locks;
 pub use txn::{CycleMember, Extent, KillFlag, SpillError, SpillFile, WaitRequest};

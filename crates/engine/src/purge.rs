@@ -11,7 +11,7 @@ use entry::{Head, load_head};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
 use stdx::sync::lock;
-use txn::UndoRecord;
+use txn::{UndoList, UndoRecord};
 use undo::{Finished, UndoError, UndoLog};
 
 /// Strays of a round that may fail before the others are left to the next one.
@@ -107,6 +107,11 @@ impl Purge {
         Ok(removed + finished.versions())
     }
 
+    /// Removes what the changes of a list took away, which nobody else sees. What cannot be removed stays until its table goes.
+    pub(crate) fn purge_list(&self, writer: TransactionId, list: &UndoList) {
+        let _ = list.purge_records(|record| _ = self.purge_record(record, writer));
+    }
+
     fn purge_record(&self, record: UndoRecord<'_>, writer: TransactionId) -> u64 {
         let mut removed = 0;
         if !record.dead.is_empty() {
@@ -116,6 +121,7 @@ impl Purge {
         if record.tombstone {
             match self.remove_tombstone(record.index, record.key, writer) {
                 Ok(is_removed) => removed += u64::from(is_removed),
+                Err(_) if record.index.is_temporary() => {}
                 Err(_) => self.system.strays.add_stray(record.index, record.key, writer),
             }
         }

@@ -27,4 +27,5 @@ mod spill;
 mod start;
 mod strange_files;
 mod sweep;
+mod temporary;
 mod visit;

@@ -30,6 +30,8 @@ pub enum SpaceKind {
     Table = 0,
     /// Dictionary and undo.
     System = 1,
+    /// Tables of one session, which go with it.
+    Temporary = 2,
 }
 
 impl SpaceKind {
@@ -37,6 +39,7 @@ impl SpaceKind {
         match byte {
             0 => Ok(SpaceKind::Table),
             1 => Ok(SpaceKind::System),
+            2 => Ok(SpaceKind::Temporary),
             _ => Err(CorruptPage::new("unknown kind of file")),
         }
     }

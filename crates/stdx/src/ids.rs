@@ -43,6 +43,17 @@ id! {
     IndexId(u64)
 }
 
+impl IndexId {
+    /// Indexes of temporary tables have ids from here on: they are handed out in memory, and nothing on disk has them.
+    pub const FIRST_TEMPORARY: IndexId = IndexId(1 << 62);
+
+    /// Whether it is an index of a temporary table: one session's, without locks, versions and log.
+    #[inline]
+    pub fn is_temporary(self) -> bool {
+        self.0 >> 62 == 1
+    }
+}
+
 /// The address of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageId {

@@ -112,8 +112,10 @@ impl UndoLog {
     ) {
         let mut undo = writer.undo();
         log.clear();
-        encode_undo(log, writer.id, undo.list.len(), logged);
-        mini.log(KIND_UNDO, log);
+        if writer.is_logged() {
+            encode_undo(log, writer.id, undo.list.len(), logged);
+            mini.log(KIND_UNDO, log);
+        }
         mini.commit();
         undo.list.push(listed);
         writer.add_unsaved(log.len() as u64);
@@ -197,10 +199,12 @@ impl UndoLog {
     /// Takes the newest record, which the mini-transaction has undone, off the list, and commits both.
     pub fn pop(&self, writer: &Writer, mut mini: MiniTransaction<'_>) {
         let mut undo = writer.undo();
-        mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
+        if writer.is_logged() {
+            mini.log(KIND_POP, &encode_pop(writer.id, undo.list.len() - 1));
+            writer.add_unsaved(POP_BYTES);
+        }
         mini.commit();
         undo.pop();
-        writer.add_unsaved(POP_BYTES);
     }
 
     /// What is undone goes through the log, which on a full disk cannot grow, and which records still to be undone may pin.
@@ -220,7 +224,8 @@ impl UndoLog {
     /// As `make_room_to_undo`; without room it goes on all the same, for a while without asking: it may be the one that makes some.
     pub fn try_room_to_undo(&self, writer: &Writer) {
         let end = self.pool.redo().end_lsn();
-        if end >= writer.asks_from() && self.make_room_to_undo(writer).is_err() {
+        if writer.is_logged()
+            && end >= writer.asks_from() && self.make_room_to_undo(writer).is_err() {
             writer.set_asks_from(Lsn(end.0 + UNASKED_BYTES));
         }
     }

@@ -29,6 +29,9 @@ pub(super) const STARVED_SHARE: u64 = 12;
 impl UndoLog {
     /// Saves the undo of a transaction whose records begin too far back in the log. Called between its writes.
     pub fn save_long_undo(&self, writer: &Writer) -> UndoResult<()> {
+        if !writer.is_logged() {
+            return Ok(());
+        }
         let redo = self.pool.redo();
         let distance = redo.end_lsn().0.saturating_sub(writer.needed_lsn().0);
         let mut distance_max = self.limits.log_bytes_max;

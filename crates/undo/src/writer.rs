@@ -14,7 +14,7 @@ const SHARDS: usize = 64;
 /// A transaction with an id.
 #[derive(Debug)]
 pub struct Writer {
-    /// Of the transaction.
+    /// Of the transaction; 0 for the writer of a session's temporary tables.
     pub id: TransactionId,
     /// The transaction in the lock table.
     pub owner: Arc<Owner>,
@@ -80,6 +80,12 @@ impl Writer {
             next_value: AtomicU32::new(0),
             frees_room: AtomicBool::new(false),
         }
+    }
+
+    /// Whether its records go into the log as well: not those of the temporary tables of a session, which no start knows.
+    #[inline]
+    pub fn is_logged(&self) -> bool {
+        self.id != TransactionId::default()
     }
 
     /// The undo list. Held while a change and its undo record enter the log, so that whoever saves the list elsewhere

@@ -43,6 +43,8 @@ struct BatchPage {
     file: Arc<TableFile>,
     /// No copy in the doublewrite file is needed.
     created: bool,
+    /// Nor a sync: the page is of a temporary space.
+    unlogged: bool,
 }
 
 impl FlushState {
@@ -77,7 +79,14 @@ impl BufferPool {
         const WAIT_MAX: Duration = Duration::from_millis(20);
         let batches = *lock(&self.batches_written.0);
         match self.flush.try_lock() {
-            Ok(state) => self.flush_queued(state),
+            Ok(mut state) => {
+                if state.queue.is_empty() {
+                    state.queue = self.unlogged_dirty.oldest_frames(&self.frames, Lsn(u64::MAX), QUEUE_MAX, |_| true);
+                    state.queue.extend(self.dirty.oldest_frames(&self.frames, Lsn(u64::MAX), QUEUE_MAX, |_| true));
+                    state.queue.reverse();
+                }
+                self.flush_queued(state)
+            }
             Err(_) => {
                 let count = lock(&self.batches_written.0);
                 let unchanged = |count: &mut u64| *count == batches;
@@ -192,7 +201,8 @@ impl BufferPool {
             header.flushing_since.store(oldest.0, Ordering::Release);
             header.dirty_since.store(0, Ordering::Release);
             newest = newest.max(Lsn(header.page_lsn.load(Ordering::Acquire)));
-            pages.push(BatchPage { page, index, file, created });
+            let unlogged = header.unlogged.load(Ordering::Relaxed);
+            pages.push(BatchPage { page, index, file, created, unlogged });
         }
         (pages, newest)
     }
@@ -229,14 +239,14 @@ fn write_batch(
 /// Writes runs of pages, which are sorted by their files, and syncs these through the descriptors that they were written by. Gives
 /// how many runs it has written: one at least, and no more than there are descriptors for.
 fn write_some(bytes: &[u8], pages: &[BatchPage], runs: &[Range<usize>]) -> DiskResult<usize> {
-    let mut files: Vec<(SpaceId, Arc<dyn File>)> = Vec::new();
+    let mut files: Vec<(SpaceId, bool, Arc<dyn File>)> = Vec::new();
     let mut written = Ok(0);
     for run in runs {
-        let BatchPage { page, file, .. } = &pages[run.start];
+        let BatchPage { page, file, unlogged, .. } = &pages[run.start];
         let file = match files.last() {
-            Some((space, file)) if *space == page.space => Ok(Arc::clone(file)),
+            Some((space, _, file)) if *space == page.space => Ok(Arc::clone(file)),
             Some(_) if files.len() == FILES_AT_ONCE => break,
-            _ => file.open().inspect(|file| files.push((page.space, Arc::clone(file)))),
+            _ => file.open().inspect(|file| files.push((page.space, *unlogged, Arc::clone(file)))),
         };
         let outcome = file.and_then(|file| write_run(file.as_ref(), bytes, *page, run));
         match outcome {
@@ -250,7 +260,7 @@ fn write_some(bytes: &[u8], pages: &[BatchPage], runs: &[Range<usize>]) -> DiskR
         }
     }
     // Also where the disk was full in between: the next batch overwrites the copies.
-    for (_, file) in &files {
+    for (_, _, file) in files.iter().filter(|(_, unlogged, _)| !unlogged) {
         file.sync_data()?;
         Counter::DataFsyncs.increment();
     }

@@ -44,6 +44,8 @@ pub(crate) struct FrameHeader {
     /// The page was never used before its present life and was not written since: recovery makes it anew from the log,
     /// whatever is on disk. Cleared by the holder of the flusher's mutex when it was written.
     pub created: AtomicBool,
+    /// The page is of a temporary space: it has no log, and nothing of it need survive. Set when the page is entered.
+    pub unlogged: AtomicBool,
 }
 
 const NO_PAGE: u64 = 0;

@@ -6,6 +6,7 @@ pub(crate) mod record;
 pub use group_text::group_lines;
 
 use std::cell::Cell;
+use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use metrics::Counter;
 use page::{PageOperation, SpaceHeaderRef};
@@ -31,6 +32,8 @@ pub struct MiniTransaction<'pool> {
     /// The slot of the last page record, for which the page need not be named again.
     last_slot: Option<PageSlot>,
     spaces: Vec<SpaceChange>,
+    /// A page of a temporary space was changed.
+    changes_unlogged: bool,
 }
 
 struct Slot<'pool> {
@@ -40,6 +43,8 @@ struct Slot<'pool> {
     fresh: Option<Origin>,
     /// The page's first record ever is in this group.
     created: bool,
+    /// The page is of a temporary space.
+    unlogged: bool,
 }
 
 /// Where an allocated page came from, until its creation is logged.
@@ -65,6 +70,8 @@ struct SpaceChange {
 
 /// Buffers above this size are not kept for the thread's next mini-transaction.
 const KEPT_GROUP_BYTES_MAX: usize = 1 << 20;
+/// In the marks of pages that have no log: a mark that no LSN can equal, as entries of both queues are told by them.
+const UNLOGGED_MARK: u64 = 1 << 63;
 
 thread_local! {
     static SPARE_GROUP: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
@@ -81,7 +88,7 @@ impl<'pool> MiniTransaction<'pool> {
         }
         let mut group = SPARE_GROUP.take();
         redo::new_group(&mut group);
-        MiniTransaction { pool, slots: Vec::with_capacity(4), group, last_slot: None, spaces: Vec::new() }
+        MiniTransaction { pool, slots: Vec::with_capacity(4), group, last_slot: None, spaces: Vec::new(), changes_unlogged: false }
     }
 
     /// The pool.
@@ -116,7 +123,8 @@ impl<'pool> MiniTransaction<'pool> {
         let Ok(index) = u16::try_from(self.slots.len()) else {
             panic!("a mini-transaction latched more than {} pages", u16::MAX);
         };
-        self.slots.push(Some(Slot { frame, page, changed: false, fresh: None, created: false }));
+        let unlogged = frame.header().unlogged.load(Relaxed);
+        self.slots.push(Some(Slot { frame, page, changed: false, fresh: None, created: false, unlogged }));
         PageSlot(index)
     }
 
@@ -158,7 +166,7 @@ impl<'pool> MiniTransaction<'pool> {
         self.spaces[change].changed = true;
         let held = self.slot_mut(slot);
         let (page, lsn) =
-            (held.page, held.frame.header().page_lsn.load(std::sync::atomic::Ordering::Relaxed));
+            (held.page, held.frame.header().page_lsn.load(Relaxed));
         zero_page(&mut held.frame, page, Lsn(lsn));
         Counter::PagesCreated.increment();
         Ok(slot)
@@ -280,12 +288,16 @@ impl<'pool> MiniTransaction<'pool> {
     pub fn apply(&mut self, slot: PageSlot, operation: &PageOperation<'_>) {
         Counter::PoolWriteRequests.increment();
         self.log_creation(slot);
-        let same_page = self.last_slot == Some(slot);
-        let page = self.page_id(slot);
-        let length_at = record::begin_operation(&mut self.group, page, same_page);
-        operation.encode(&mut self.group);
-        record::end_operation(&mut self.group, length_at);
-        self.last_slot = Some(slot);
+        let (page, unlogged) = (self.page_id(slot), self.slot(slot).unlogged);
+        if unlogged {
+            self.changes_unlogged = true;
+        } else {
+            let same_page = self.last_slot == Some(slot);
+            let length_at = record::begin_operation(&mut self.group, page, same_page);
+            operation.encode(&mut self.group);
+            record::end_operation(&mut self.group, length_at);
+            self.last_slot = Some(slot);
+        }
         let held = self.slot_mut(slot);
         held.changed = true;
         if let Err(error) = operation.apply(&mut held.frame) {
@@ -299,6 +311,10 @@ impl<'pool> MiniTransaction<'pool> {
         if let Some(origin) = held.fresh.take() {
             held.changed = true;
             held.created = matches!(origin, Origin::NeverUsed);
+            if held.unlogged {
+                self.changes_unlogged = true;
+                return;
+            }
             let page = held.page;
             record::put_create(&mut self.group, page);
             self.last_slot = Some(slot);
@@ -322,6 +338,9 @@ impl<'pool> MiniTransaction<'pool> {
         if !self.has_changes() {
             return self.pool.redo.end_lsn();
         }
+        if self.changes_unlogged {
+            return self.commit_unlogged();
+        }
         // A lower bound of the group's start, set before the group is in the log: whoever sees the log's end behind the
         // group sees the marks too, and the checkpoint cannot pass it.
         let changed = self.slots.iter().flatten().filter(|slot| slot.changed);
@@ -329,7 +348,7 @@ impl<'pool> MiniTransaction<'pool> {
         self.pool.dirty.mark(&self.pool.frames, frames, || self.pool.redo.end_lsn());
         for slot in changed {
             if slot.created {
-                slot.frame.header().created.store(true, std::sync::atomic::Ordering::Release);
+                slot.frame.header().created.store(true, Release);
             }
         }
         Counter::LogWriteRequests.increment();
@@ -337,7 +356,7 @@ impl<'pool> MiniTransaction<'pool> {
         debug_assert!(self.pool.log_is_in_files(range.end), "the log ran out of files that are ready");
         for slot in self.slots.iter_mut().flatten().filter(|slot| slot.changed) {
             page::set_lsn(&mut slot.frame, range.end);
-            slot.frame.header().page_lsn.store(range.end.0, std::sync::atomic::Ordering::Release);
+            slot.frame.header().page_lsn.store(range.end.0, Release);
         }
         self.group.clear();
         self.slots.clear();
@@ -366,7 +385,24 @@ impl<'pool> MiniTransaction<'pool> {
     }
 
     fn has_changes(&self) -> bool {
-        self.group.len() > redo::GROUP_HEADER_BYTES
+        self.group.len() > redo::GROUP_HEADER_BYTES || self.changes_unlogged
+    }
+
+    /// Marks changed pages of temporary spaces dirty and gives all latches back.
+    fn commit_unlogged(&mut self) -> Lsn {
+        assert!(
+            self.group.len() == redo::GROUP_HEADER_BYTES,
+            "what a temporary space and a durable one have in common cannot be replayed"
+        );
+        let changed = self.slots.iter().flatten().filter(|slot| slot.changed);
+        let frames = changed.clone().map(|slot| (slot.frame.index(), slot.frame.header()));
+        let mark = || Lsn(UNLOGGED_MARK | self.pool.unlogged_marks.fetch_add(1, Relaxed));
+        self.pool.unlogged_dirty.mark(&self.pool.frames, frames, mark);
+        // A page that is torn by a crash is nobody's: none needs a copy.
+        changed.for_each(|slot| slot.frame.header().created.store(true, Release));
+        self.changes_unlogged = false;
+        self.slots.clear();
+        self.pool.redo.end_lsn()
     }
 
     /// Undoes allocations whose creation was not logged.

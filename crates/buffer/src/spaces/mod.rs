@@ -7,6 +7,7 @@ mod growing_array;
 mod open_files;
 pub(crate) mod reserve;
 mod space_files;
+mod temporary;
 
 pub(crate) use open_files::{OpenFiles, TableFile};
 pub use reserve::{ReserveUse, use_reserve};
@@ -16,7 +17,7 @@ pub(crate) use space_files::{
 };
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, RwLock};
 
 use env::File;
@@ -35,6 +36,8 @@ const CHUNK: usize = 64;
 #[derive(Clone)]
 pub(crate) struct SpaceFile {
     pub space: SpaceId,
+    /// Nothing of it survives the process: its pages have no log.
+    pub is_temporary: bool,
     /// As its header says; None if that is damaged.
     pub store_id: Option<u64>,
     pub file: Arc<TableFile>,
@@ -49,11 +52,18 @@ pub(crate) struct Space {
     file: RwLock<Option<SpaceFile>>,
     /// Pages that the file has.
     file_pages: AtomicU32,
+    /// As its file.
+    is_temporary: AtomicBool,
 }
 
 impl Space {
     fn new() -> Space {
-        Space { translation: GrowingArray::new(), file: RwLock::new(None), file_pages: AtomicU32::new(0) }
+        Space {
+            translation: GrowingArray::new(),
+            file: RwLock::new(None),
+            file_pages: AtomicU32::new(0),
+            is_temporary: AtomicBool::new(false),
+        }
     }
 
     /// The translation of a page that was in memory once.
@@ -73,6 +83,11 @@ impl Space {
     /// Pages that the file has.
     pub fn file_pages(&self) -> u32 {
         self.file_pages.load(Ordering::Acquire)
+    }
+
+    /// Whether its pages have no log.
+    pub fn is_temporary(&self) -> bool {
+        self.is_temporary.load(Ordering::Acquire)
     }
 
     pub fn set_file_pages(&self, pages: u32) {
@@ -209,6 +224,7 @@ impl Spaces {
             self.objects[index as usize / CHUNK].get_or_init(|| (0..CHUNK).map(|_| Space::new()).collect());
         let object = &chunk[index as usize % CHUNK];
         object.set_file_pages(file_pages);
+        object.is_temporary.store(file.is_temporary, Ordering::Release);
         *write(&object.file) = Some(file);
         self.directory.get_or_grow(id.0).store(index + 1, Ordering::Release);
         places.open.insert(id, index);

@@ -40,9 +40,18 @@ impl OpenFiles {
 
     /// Takes a file of a space over that was just opened. That of dictionary and undo stays open: everything needs it.
     pub fn adopt(self: &Arc<OpenFiles>, space: SpaceId, path: &Path, file: Arc<dyn File>) -> Arc<TableFile> {
+        self.adopt_as(path, file, space == RESERVED_SPACE)
+    }
+
+    /// Takes over a file that cannot be opened again: it has no name.
+    pub fn adopt_nameless(self: &Arc<OpenFiles>, path: &Path, file: Arc<dyn File>) -> Arc<TableFile> {
+        self.adopt_as(path, file, true)
+    }
+
+    fn adopt_as(self: &Arc<OpenFiles>, path: &Path, file: Arc<dyn File>, stays_open: bool) -> Arc<TableFile> {
         let adopted = Arc::new(TableFile {
             files: Arc::clone(self),
-            stays_open: space == RESERVED_SPACE,
+            stays_open,
             used: AtomicBool::new(false),
             state: Mutex::new(State { path: path.to_path_buf(), file: Some(file) }),
         });

@@ -35,7 +35,7 @@ const PAGES_LOOKED_AT: u32 = 256;
 
 const PAGE: u64 = PAGE_BYTES as u64;
 /// A new file has the space header and room for a few small trees.
-const FIRST_PAGES: u32 = 8;
+pub(super) const FIRST_PAGES: u32 = 8;
 /// Files grow by 64 KiB at least and 64 MiB at most.
 const GROWTH_PAGES_MIN: u32 = 4;
 const GROWTH_PAGES_MAX: u32 = 4096;
@@ -103,7 +103,8 @@ impl BufferPool {
         path: &Path,
         file: Arc<dyn File>,
     ) -> SpaceFile {
-        SpaceFile { space, store_id, file: self.open_files.adopt(space, path, file) }
+        let file = self.open_files.adopt(space, path, file);
+        SpaceFile { space, is_temporary: false, store_id, file }
     }
 
     /// Makes a directory, or makes one durable that somebody else made; the second time it costs nothing.
@@ -129,6 +130,19 @@ impl BufferPool {
         let in_space = |error| StorageError::in_space(space, error);
         let file = self.open_file(path, OpenMode::CreateIfMissing).map_err(in_space)?;
         file.set_len(0).map_err(in_space)?;
+        self.write_first_pages(space, (kind, store_id), file.as_ref())?;
+        blocking::region(|| file.sync_all()).map_err(|error| self.stop(&error))?;
+        Ok(file)
+    }
+
+    /// Gives an empty file the header of a space and room for its first pages.
+    pub(super) fn write_first_pages(
+        &self,
+        space: SpaceId,
+        (kind, store_id): (SpaceKind, u64),
+        file: &dyn File,
+    ) -> Result<(), StorageError> {
+        let in_space = |error| StorageError::in_space(space, error);
         file.allocate(0, u64::from(FIRST_PAGES) * PAGE).map_err(in_space)?;
         let page = PageId { space, number: PageNumber(0) };
         let mut bytes = AlignedBuffer::zeroed(PAGE_BYTES);
@@ -138,9 +152,7 @@ impl BufferPool {
         let operation = PageOperation::InitSpaceHeader { size_pages: FIRST_PAGES, origin };
         operation.apply(&mut bytes).map_err(|error| StorageError::corrupt(page, error))?;
         page_transform::seal(&mut bytes);
-        file.write_at(&bytes, 0).map_err(in_space)?;
-        blocking::region(|| file.sync_all()).map_err(|error| self.stop(&error))?;
-        Ok(file)
+        file.write_at(&bytes, 0).map_err(in_space)
     }
 
     fn file_exists(&self, path: &Path) -> Result<bool, StorageError> {
@@ -350,7 +362,7 @@ impl BufferPool {
 
     /// Takes file and pages of a space out of the pool; gives the file's path. The flusher's mutex keeps pages that are being written
     /// in place.
-    fn detach_space(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
+    pub(super) fn detach_space(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
         let flush = lock(&self.flush);
         let file = self.spaces.detach(space)?;
         let object = self.spaces.require(space)?;
@@ -387,8 +399,10 @@ impl BufferPool {
             outcome => outcome.map(|()| pages + wanted),
         };
         let grown = grown.map_err(|error| StorageError::in_space(space, error))?;
-        blocking::region(|| file.sync_data()).map_err(|error| self.stop(&error))?;
-        Counter::DataFsyncs.increment();
+        if !object.is_temporary() {
+            blocking::region(|| file.sync_data()).map_err(|error| self.stop(&error))?;
+            Counter::DataFsyncs.increment();
+        }
         object.set_file_pages(grown);
         Ok(grown)
     }

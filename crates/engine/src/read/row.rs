@@ -197,7 +197,7 @@ impl ConsistentReads {
         index: &Index,
         writer: stdx::ids::TransactionId,
     ) -> EngineResult<()> {
-        if writer < self.system.first_id {
+        if writer < self.system.first_id && !index.id().is_temporary() {
             let mut key = Vec::new();
             leaf.key_into(at, &mut key)?;
             self.system.strays.add_stray(index.id(), &key, writer);

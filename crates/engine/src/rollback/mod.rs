@@ -117,7 +117,9 @@ impl Rollback {
             _ => {}
         }
         // Before the row has its values back, and before the writer may commit without this change.
-        self.values.garbage.remove(&self.pool, writer.id, record.index, record.dead)?;
+        if writer.is_logged() {
+            self.values.garbage.remove(&self.pool, writer.id, record.index, record.dead)?;
+        }
         let Some(index) = self.tables.open_index(record.index)? else {
             // The table was dropped; nothing of it is left to restore.
             self.undo.pop_without_page(writer);
@@ -136,7 +138,7 @@ impl Rollback {
                 // Not ours: the change never reached the page.
                 None => false,
                 Some(_) => {
-                    if keep_locks && index.table.is_some() {
+                    if keep_locks && index.table.is_some() && writer.is_logged() {
                         let mode = LockMode::EXCLUSIVE_RECORD;
                         self.system.locks.request(&writer.owner, record.index, record.key, mode, None, false);
                     }
@@ -162,6 +164,7 @@ impl Rollback {
     /// A delete mark that a rollback brought back has missed its purge.
     fn note_restored_tombstone(&self, record: UndoRecord<'_>) {
         if let Old::Value(value) | Old::Head(value) = record.old
+            && !record.index.is_temporary()
             && let Some(head) = Head::parse(value).filter(|head| head.deleted)
         {
             self.system.strays.add_stray(record.index, record.key, head.writer);

@@ -140,7 +140,9 @@ impl Tables {
 
     #[cold]
     fn put_cut_keys(&self, table: &Table, index: &Index) -> EngineResult<()> {
-        self.store.put_cut_keys(&self.pool, table.id())?;
+        if !table.is_temporary() {
+            self.store.put_cut_keys(&self.pool, table.id())?;
+        }
         index.set_cut_noted();
         Ok(())
     }

@@ -13,6 +13,7 @@ mod state;
 mod storage;
 mod table;
 mod table_entry;
+mod temporary;
 
 pub use self::dictionary::Dictionary;
 pub use auto_increment::AutoIncrement;
@@ -22,6 +23,8 @@ pub(crate) use kept_statistics::KeptStatistics;
 pub(crate) use state::TableState;
 pub use table::Table;
 pub(crate) use table_entry::TableEntry;
+pub use temporary::TemporarySpace;
+pub(crate) use temporary::TemporaryTables;
 
 use crate::shared::Shared;
 use ::dictionary::{SchemaDefinition, TableDefinition, TableName, TakenName, first_taken_name};
@@ -43,6 +46,8 @@ pub(crate) struct Tables {
     /// As they stand on disk.
     pub(crate) store: DictionaryStore,
     pub(crate) closed: ClosedSpaces,
+    /// Those of single sessions, which the dictionary does not know.
+    pub(crate) temporary: TemporaryTables,
 }
 
 /// A tree that undo and purge can find by its index id.
@@ -64,7 +69,7 @@ impl Tables {
     pub(crate) fn new(shared: Arc<Shared>, store: DictionaryStore, open_max: usize) -> Arc<Tables> {
         let dictionary = Dictionary::new(open_max, shared.is_forced());
         let pool = shared.pool.clone();
-        let tables = Tables { shared, pool, dictionary, store, closed: ClosedSpaces::default() };
+        let tables = Tables { shared, pool, dictionary, store, closed: ClosedSpaces::default(), temporary: TemporaryTables::default() };
         let tables = Arc::new(tables);
         tables.dictionary.check_files_by(&tables);
         tables
@@ -72,9 +77,10 @@ impl Tables {
 
     /// The tree of an index, whose table is opened if it must be; None if it was dropped. Errors: what keeps its file from being opened.
     pub(crate) fn open_index(&self, index: IndexId) -> EngineResult<Option<OpenIndex>> {
-        match index == DICTIONARY_INDEX {
-            true => Ok(Some(OpenIndex { tree: self.store.tree.clone(), table: None })),
-            false => self.dictionary.open_index(index),
+        match index {
+            DICTIONARY_INDEX => Ok(Some(OpenIndex { tree: self.store.tree.clone(), table: None })),
+            index if index.is_temporary() => Ok(self.temporary.open_index(index)),
+            index => self.dictionary.open_index(index),
         }
     }
 

@@ -8,10 +8,12 @@ use btree::{Tree, TreeId};
 use dictionary::TableDefinition;
 use dictionary_store::{TableRecord, layout_of};
 use engine_error::{EngineError, EngineResult};
+use engine_types::ReadMode;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId};
 use stdx::sync::lock;
+use undo::Writer;
 use values::row::{ColumnSet, RowLayout, RowView};
 
 /// An open table.
@@ -37,6 +39,8 @@ pub struct Table {
     /// Not in lists yet: it is being filled.
     hidden: AtomicBool,
     pub(crate) statistics: Mutex<KeptStatistics>,
+    /// The writer of the session's temporary tables, if it is one of these.
+    pub(crate) temporary: Option<Arc<Writer>>,
     /// Who looks at the file.
     pub(crate) tables: OnceLock<Weak<Tables>>,
 }
@@ -77,6 +81,7 @@ impl Table {
             look: Mutex::default(),
             hidden: AtomicBool::new(false),
             statistics: Mutex::default(),
+            temporary: None,
             tables: OnceLock::new(),
         }
     }
@@ -110,6 +115,16 @@ impl Table {
     /// The index number (position in [`Table::indexes`]) of the index at that position of the definition.
     pub fn index_of_definition(&self, position: usize) -> usize {
         if self.has_hidden_key() { position + 1 } else { position }
+    }
+
+    /// Whether it is a temporary table: of one session, without locks, versions and log.
+    pub fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
+    }
+
+    /// How rows are read where `mode` was asked for: in a temporary table nobody else is in the way.
+    pub(crate) fn read_mode(&self, mode: ReadMode) -> ReadMode {
+        if self.is_temporary() { ReadMode::Consistent } else { mode }
     }
 
     /// Whether the table has no PRIMARY KEY and so is clustered by a hidden row id.

@@ -90,7 +90,7 @@ impl<'t> TableCounter<'t> {
         let (transaction, counter) = (self.transaction, &self.table.auto_increment);
         transaction.check_may_write(self.table)?;
         let mode = self.lock_mode();
-        if mode == AutoIncrementLockMode::Interleaved {
+        if mode == AutoIncrementLockMode::Interleaved || self.table.is_temporary() {
             return act(counter);
         }
         let key = lock_key(self.table);

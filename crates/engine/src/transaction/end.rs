@@ -12,10 +12,12 @@ use stdx::ids::Lsn;
 impl Transaction {
     /// Undoes all writes made since the mark. Row locks stay, as in InnoDB.
     pub fn rollback_to(&self, mark: Mark) -> EngineResult<()> {
-        match self.writer.get() {
-            Some(writer) if !self.is_rolled_back() => self.engine.rollback.undo_to(writer, mark.0, true),
-            _ => Ok(()),
+        if self.is_rolled_back() {
+            return Ok(());
         }
+        self.undo_temporary(mark.temporary);
+        let Some(writer) = self.writer.get() else { return Ok(()) };
+        self.engine.rollback.undo_to(writer, mark.logged, true)
     }
 
     /// Commits: the commit record is in the log when this returns, and other transactions may see and lock the rows. The
@@ -33,6 +35,7 @@ impl Transaction {
             self.engine.undo.load_whole(writer)?;
         }
         *self.ended.get_mut() = true;
+        self.end_temporary();
         let lsn = match self.writer.get() {
             Some(writer) => self.engine.system.commit_writer(writer),
             None => {
@@ -80,6 +83,7 @@ impl Transaction {
             return Ok(());
         }
         self.withdraw();
+        self.undo_temporary(0);
         let done = match self.writer.get() {
             Some(writer) => {
                 let done = self.engine.rollback.roll_back_writer(writer);

@@ -38,6 +38,7 @@ impl Transaction {
         found: &mut dyn FnMut(&[u8]),
     ) -> EngineResult<bool> {
         table.check_usable()?;
+        let mode = table.read_mode(mode);
         if index != 0 {
             return self.get_by_secondary(table, index, key, mode, wanted, found);
         }
@@ -165,7 +166,7 @@ impl Transaction {
         mode: LockMode,
         policy: WaitPolicy,
     ) -> EngineResult<Conflict> {
-        if Some(entry.writer) == self.id() {
+        if Some(entry.writer) == self.id() || clustered.id().is_temporary() {
             // The writer's id is an X lock already.
             return Ok(Conflict::None);
         }

@@ -98,6 +98,9 @@ impl Transaction {
         key: &[u8],
         current: Option<Entry<'_>>,
     ) -> EngineResult<Conflict> {
+        if index.is_temporary() {
+            return Ok(Conflict::None);
+        }
         let (own, owner) = (self.id(), self.owner());
         loop {
             let implicit = match current {
@@ -126,7 +129,7 @@ impl Transaction {
 
     /// Sees to it that nobody else has an entry locked that is to be changed; its row is locked. Called under the leaf's exclusive latch.
     pub(crate) fn lock_entry_for_write(&self, index: IndexId, key: &[u8]) -> EngineResult<Conflict> {
-        if !self.engine.system.locks.others_lock(&self.owner(), index, key) {
+        if index.is_temporary() || !self.engine.system.locks.others_lock(&self.owner(), index, key) {
             return Ok(Conflict::None);
         }
         let asked = self.request_lock(index, key, LockMode::EXCLUSIVE_RECORD, None, WaitPolicy::Wait)?;
@@ -183,7 +186,7 @@ impl Transaction {
     /// Keeps closed what a look for a unique key has met, as MySQL does: the gap before its entries and, where no row has it, the one behind.
     /// Not at READ COMMITTED and below: nothing is promised there that this would keep.
     pub(crate) fn close_unique_gap(&self, index: &Index, own_key: &[u8], is_taken: bool) -> EngineResult<()> {
-        if !self.repeats_reads() {
+        if !self.repeats_reads() || index.id().is_temporary() {
             return Ok(());
         }
         let mut scan = KeyRange::prefix(own_key).cursor().showing_empty();

@@ -11,6 +11,7 @@ mod leaf_locks;
 mod locking;
 mod recovered;
 mod scan;
+mod temporary;
 
 pub(crate) use locking::Conflict;
 
@@ -37,6 +38,8 @@ pub struct Transaction {
     pub(crate) options: TransactionOptions,
     /// Present once it has written.
     pub(crate) writer: OnceLock<Arc<Writer>>,
+    /// The writer of the session's temporary tables, once it has changed one.
+    pub(crate) temporary: OnceLock<Arc<Writer>>,
     /// Present once it has asked for a lock.
     pub(crate) owner: OnceLock<Arc<Owner>>,
     snapshot: Mutex<Arc<Snapshot>>,
@@ -63,8 +66,13 @@ pub(crate) struct WriteBuffers {
 }
 
 /// A point that the transaction can be rolled back to: statement marks and savepoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark(pub(crate) u64);
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Length of the undo list.
+    pub(crate) logged: u64,
+    /// The same of temporary tables.
+    pub(crate) temporary: u64,
+}
 
 fn milliseconds(timeout: Duration) -> u64 {
     u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)
@@ -78,6 +86,7 @@ impl Transaction {
             engine,
             options,
             writer: OnceLock::new(),
+            temporary: OnceLock::new(),
             owner: OnceLock::new(),
             seen: AtomicU64::new(0),
             statement_locks: AtomicU64::new(0),
@@ -93,6 +102,7 @@ impl Transaction {
         *self.lock_wait_timeout_ms.get_mut() = options.lock_wait_timeout.map_or(u64::MAX, milliseconds);
         self.options = options;
         self.writer.take();
+        self.temporary.take();
         self.owner.take();
         self.buffers = Mutex::default();
         *self.seen.get_mut() = 0;
@@ -153,7 +163,8 @@ impl Transaction {
 
     /// A point to roll back to (SAVEPOINT). Cheap; names are the session's business.
     pub fn mark(&self) -> Mark {
-        Mark(self.writer.get().map_or(0, |writer| writer.undo().list.len()))
+        let length = |writer: Option<&Arc<Writer>>| writer.map_or(0, |writer| writer.undo().list.len());
+        Mark { logged: length(self.writer.get()), temporary: length(self.temporary.get()) }
     }
 
     /// What the reply to the current statement must wait for: the newest commit that the transaction has seen and that
@@ -163,9 +174,9 @@ impl Transaction {
         if self.engine.pool.redo().durable_lsn().0 >= seen { Lsn(0) } else { Lsn(seen) }
     }
 
-    /// Whether the transaction has written anything that is not undone.
+    /// Whether the transaction has written anything that is not undone, in temporary tables apart.
     pub fn has_written(&self) -> bool {
-        self.mark().0 > 0
+        self.mark().logged > 0
     }
 
     /// Whether the engine rolled this transaction back (deadlock victim). The session must begin a new one.

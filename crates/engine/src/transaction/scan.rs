@@ -16,8 +16,9 @@ use txn::locks::LockMode;
 
 impl Transaction {
     /// Starts a scan.
-    pub fn scan(&self, table: &Arc<Table>, options: ScanOptions) -> EngineResult<Scan> {
+    pub fn scan(&self, table: &Arc<Table>, mut options: ScanOptions) -> EngineResult<Scan> {
         table.check_usable()?;
+        options.mode = table.read_mode(options.mode);
         self.check_may_lock(options.mode)?;
         self.check_snapshot_reads(table.index(options.index)?)?;
         Ok(Scan::new(table, options))

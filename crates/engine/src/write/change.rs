@@ -108,13 +108,13 @@ impl RowWriter<'_> {
         append_clustered_key(&mut new_key, 0, clustered_key)?;
         let mut stored = Vec::new();
         index.entry_row(new, new_key.len(), &mut stored)?;
-        self.transaction.change_entry(EntryChange::secondary(index, &new_key), &mut |_| {
+        self.transaction.change_entry(EntryChange::secondary(self.table, index, &new_key), &mut |_| {
             Ok(Action::Put(StoredRow::whole(&stored)))
         })
     }
 
     fn mark_secondary(&self, index: &Index, key: &[u8]) -> EngineResult<()> {
-        self.transaction.change_entry(EntryChange::secondary(index, key), &mut |current| match current {
+        self.transaction.change_entry(EntryChange::secondary(self.table, index, key), &mut |current| match current {
             Some(entry) if !entry.deleted => Ok(Action::Mark),
             // The index lacks an entry that the row must have.
             _ => Err(EngineError::Corrupt(format!("index {} lacks an entry of a row", index.id()))),

@@ -45,14 +45,14 @@ pub(crate) fn change_dictionary(transaction: &Transaction, change: &Change) -> E
 
 fn put_definition(transaction: &Transaction, key: &[u8], bytes: &[u8]) -> EngineResult<()> {
     let tree = &transaction.engine.tables.store.tree;
-    let change = EntryChange { tree, clustered: false, key, dead: &[] };
+    let change = EntryChange { tree, clustered: false, key, dead: &[], temporary: None };
     transaction.change_entry(change, &mut |_| Ok(Action::Put(StoredRow::whole(bytes))))
 }
 
 /// Marks an entry as deleted. False if there is none.
 fn mark_definition(transaction: &Transaction, key: &[u8]) -> EngineResult<bool> {
     let tree = &transaction.engine.tables.store.tree;
-    let change = EntryChange { tree, clustered: false, key, dead: &[] };
+    let change = EntryChange { tree, clustered: false, key, dead: &[], temporary: None };
     let mut found = false;
     transaction.change_entry(change, &mut |current| {
         found = current.is_some_and(|entry| !entry.deleted);

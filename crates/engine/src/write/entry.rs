@@ -37,6 +37,8 @@ pub(crate) struct EntryChange<'a> {
     pub(crate) key: &'a [u8],
     /// References of the long values that the change takes out of a row.
     pub(crate) dead: &'a [u8],
+    /// The writer, if the table is a temporary one.
+    pub(crate) temporary: Option<&'a Arc<Writer>>,
 }
 
 impl Transaction {
@@ -61,7 +63,7 @@ impl Transaction {
     ) -> EngineResult<Conflict> {
         // Asked before anything is changed: a log without room for what was changed would have to stop (I4, I2).
         self.engine.pool.check_writable()?;
-        let writer = self.writer()?;
+        let writer = self.writer_or(change.temporary)?;
         self.engine.undo.save_long_undo(&writer)?;
         self.engine.bound_history();
         let mut buffers = self.take_buffers();
@@ -98,7 +100,7 @@ impl Transaction {
             // Who has taken a row away itself has it locked, and no read has looked past it.
             let is_new = current.is_none_or(|entry| entry.deleted && entry.writer != writer.id);
             let locks = &self.engine.system.locks;
-            if is_new && locks.request_insert(&writer.owner, index, change.key) == Request::Queued {
+            if is_new && !index.is_temporary() && locks.request_insert(&writer.owner, index, change.key) == Request::Queued {
                 return Ok(Conflict::Wait);
             }
             buffers.new.clear();
@@ -114,7 +116,7 @@ impl Transaction {
                 continue;
             }
             finish_change(&self.engine, writer, mini, change, &action, buffers);
-            if change.clustered {
+            if change.clustered && !index.is_temporary() {
                 self.engine.system.locks.make_implicit(&writer.owner, index, change.key);
             }
             return Ok(Conflict::None);
@@ -125,12 +127,14 @@ impl Transaction {
 impl<'a> EntryChange<'a> {
     /// The change of a row's clustered entry.
     pub(crate) fn clustered(table: &'a Table, key: &'a [u8]) -> EntryChange<'a> {
-        EntryChange { tree: &table.clustered().tree, clustered: true, key, dead: &[] }
+        let temporary = table.temporary.as_ref();
+        EntryChange { tree: &table.clustered().tree, clustered: true, key, dead: &[], temporary }
     }
 
     /// The change of an entry of a secondary index.
-    pub(crate) fn secondary(index: &'a Index, key: &'a [u8]) -> EntryChange<'a> {
-        EntryChange { tree: &index.tree, clustered: false, key, dead: &[] }
+    pub(crate) fn secondary(table: &'a Table, index: &'a Index, key: &'a [u8]) -> EntryChange<'a> {
+        let temporary = table.temporary.as_ref();
+        EntryChange { tree: &index.tree, clustered: false, key, dead: &[], temporary }
     }
 
     fn kind(&self) -> EntryKind {

@@ -9,6 +9,8 @@ use engine_error::{DuplicateKey, EngineError, EngineResult};
 use entry::{Entry, StoredRow, append_clustered_key};
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::Arc;
+use undo::Writer;
 use values::row::RowView;
 
 thread_local! {
@@ -33,6 +35,11 @@ pub(super) struct RowWriter<'t> {
 impl<'t> RowWriter<'t> {
     pub(super) fn new(transaction: &'t Transaction, table: &'t Table) -> RowWriter<'t> {
         RowWriter { transaction, table }
+    }
+
+    /// Who changes the table's rows.
+    pub(super) fn writer(&self) -> EngineResult<Arc<Writer>> {
+        self.transaction.writer_or(self.table.temporary.as_ref())
     }
 }
 
@@ -118,7 +125,7 @@ impl RowWriter<'_> {
     ) -> EngineResult<()> {
         let index = self.table.index(number)?;
         self.transaction.engine.tables.note_cut_keys(self.table, index)?;
-        let change = EntryChange::secondary(index, key);
+        let change = EntryChange::secondary(self.table, index, key);
         let put = &mut |_: Option<Entry<'_>>| Ok(Action::Put(StoredRow::whole(row)));
         if unique_bytes == 0 {
             return self.transaction.change_entry(change, put);

@@ -47,7 +47,7 @@ impl RowWriter<'_> {
     }
 
     fn insert_batch(&self, rows: &[&[u8]]) -> EngineResult<()> {
-        let writer = self.transaction.writer()?;
+        let writer = self.writer()?;
         let mut entries = SortedEntries::default();
         let mut batch = self.clustered_entries(&writer, rows, &mut entries)?;
         self.insert_clustered_runs(&writer, &entries, &mut |ordinal| {

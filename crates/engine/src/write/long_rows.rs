@@ -68,7 +68,7 @@ impl<'t> RowWriter<'t> {
     /// Notes in the undo list that values from the next number on go when it is undone.
     pub(super) fn begin_values(&self) -> EngineResult<Arc<Writer>> {
         self.transaction.engine.pool.check_writable()?;
-        let writer = self.transaction.writer()?;
+        let writer = self.writer()?;
         self.transaction.engine.undo.save_long_undo(&writer)?;
         let key = writer.next_value().to_be_bytes();
         let index = self.table.lob_tree()?.id().index;
@@ -209,7 +209,7 @@ impl<'t> RowWriter<'t> {
     fn note_dead(&self, dead: &[u8]) -> EngineResult<()> {
         let engine = &self.transaction.engine;
         match self.transaction.id() {
-            Some(id) if !dead.is_empty() => {
+            Some(id) if !dead.is_empty() && !self.table.is_temporary() => {
                 engine.values.garbage.add(&engine.pool, id, self.table.clustered().id(), dead)
             }
             _ => Ok(()),

@@ -82,9 +82,10 @@ impl Transaction {
     pub fn delete(&self, table: &Arc<Table>, key: &[u8]) -> EngineResult<()> {
         self.check_may_write(table)?;
         let _reserve = buffer::use_reserve();
-        self.writer()?.set_frees_room(true);
+        let rows = RowWriter::new(self, table);
+        rows.writer()?.set_frees_room(true);
         let mark = self.mark();
-        let result = RowWriter::new(self, table).delete_entries(key);
+        let result = rows.delete_entries(key);
         match &result {
             Ok(()) => {
                 Counter::RowsDeleted.increment();
