@@ -17,6 +17,7 @@ mod start;
 mod statistics;
 mod sweep;
 mod tables;
+mod temporary;
 mod transaction;
 mod transaction_system;
 mod write;
@@ -35,7 +36,8 @@ pub use read::{
     Direction, KEY_BYTES_MAX, KeyRange, ReadMode, Reader, RowBatch, Scan, ScanOptions, WaitPolicy,
 };
 pub use redo::FlushWaiter;
-pub use tables::{AutoIncrement, Dictionary, Index, Table, TemporarySpace};
+pub use tables::{AutoIncrement, Dictionary, Index, Table};
+pub use temporary::TemporaryTables;
 pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};
 pub use txn::locks;
 pub use txn::{CycleMember, Extent, KillFlag, SpillError, SpillFile, WaitRequest};

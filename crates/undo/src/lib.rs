@@ -224,8 +224,7 @@ impl UndoLog {
     /// As `make_room_to_undo`; without room it goes on all the same, for a while without asking: it may be the one that makes some.
     pub fn try_room_to_undo(&self, writer: &Writer) {
         let end = self.pool.redo().end_lsn();
-        if writer.is_logged()
-            && end >= writer.asks_from() && self.make_room_to_undo(writer).is_err() {
+        if writer.is_logged() && end >= writer.asks_from() && self.make_room_to_undo(writer).is_err() {
             writer.set_asks_from(Lsn(end.0 + UNASKED_BYTES));
         }
     }

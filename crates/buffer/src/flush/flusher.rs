@@ -81,8 +81,14 @@ impl BufferPool {
         match self.flush.try_lock() {
             Ok(mut state) => {
                 if state.queue.is_empty() {
-                    state.queue = self.unlogged_dirty.oldest_frames(&self.frames, Lsn(u64::MAX), QUEUE_MAX, |_| true);
-                    state.queue.extend(self.dirty.oldest_frames(&self.frames, Lsn(u64::MAX), QUEUE_MAX, |_| true));
+                    state.queue =
+                        self.unlogged_dirty.oldest_frames(&self.frames, Lsn(u64::MAX), QUEUE_MAX, |_| true);
+                    state.queue.extend(self.dirty.oldest_frames(
+                        &self.frames,
+                        Lsn(u64::MAX),
+                        QUEUE_MAX,
+                        |_| true,
+                    ));
                     state.queue.reverse();
                 }
                 self.flush_queued(state)

@@ -88,7 +88,14 @@ impl<'pool> MiniTransaction<'pool> {
         }
         let mut group = SPARE_GROUP.take();
         redo::new_group(&mut group);
-        MiniTransaction { pool, slots: Vec::with_capacity(4), group, last_slot: None, spaces: Vec::new(), changes_unlogged: false }
+        MiniTransaction {
+            pool,
+            slots: Vec::with_capacity(4),
+            group,
+            last_slot: None,
+            spaces: Vec::new(),
+            changes_unlogged: false,
+        }
     }
 
     /// The pool.
@@ -165,8 +172,7 @@ impl<'pool> MiniTransaction<'pool> {
         };
         self.spaces[change].changed = true;
         let held = self.slot_mut(slot);
-        let (page, lsn) =
-            (held.page, held.frame.header().page_lsn.load(Relaxed));
+        let (page, lsn) = (held.page, held.frame.header().page_lsn.load(Relaxed));
         zero_page(&mut held.frame, page, Lsn(lsn));
         Counter::PagesCreated.increment();
         Ok(slot)

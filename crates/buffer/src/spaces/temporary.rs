@@ -7,8 +7,8 @@ use env::TEMPORARY_DIRECTORY;
 use page::SpaceKind;
 use stdx::ids::SpaceId;
 
-use super::space_files::FIRST_PAGES;
 use super::SpaceFile;
+use super::space_files::FIRST_PAGES;
 use crate::{BufferPool, StorageError};
 
 impl BufferPool {

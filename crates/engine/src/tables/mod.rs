@@ -23,8 +23,7 @@ pub(crate) use kept_statistics::KeptStatistics;
 pub(crate) use state::TableState;
 pub use table::Table;
 pub(crate) use table_entry::TableEntry;
-pub use temporary::TemporarySpace;
-pub(crate) use temporary::TemporaryTables;
+pub(crate) use temporary::TemporaryIndexes;
 
 use crate::shared::Shared;
 use ::dictionary::{SchemaDefinition, TableDefinition, TableName, TakenName, first_taken_name};
@@ -47,7 +46,7 @@ pub(crate) struct Tables {
     pub(crate) store: DictionaryStore,
     pub(crate) closed: ClosedSpaces,
     /// Those of single sessions, which the dictionary does not know.
-    pub(crate) temporary: TemporaryTables,
+    pub(crate) temporary: TemporaryIndexes,
 }
 
 /// A tree that undo and purge can find by its index id.
@@ -69,7 +68,14 @@ impl Tables {
     pub(crate) fn new(shared: Arc<Shared>, store: DictionaryStore, open_max: usize) -> Arc<Tables> {
         let dictionary = Dictionary::new(open_max, shared.is_forced());
         let pool = shared.pool.clone();
-        let tables = Tables { shared, pool, dictionary, store, closed: ClosedSpaces::default(), temporary: TemporaryTables::default() };
+        let tables = Tables {
+            shared,
+            pool,
+            dictionary,
+            store,
+            closed: ClosedSpaces::default(),
+            temporary: TemporaryIndexes::default(),
+        };
         let tables = Arc::new(tables);
         tables.dictionary.check_files_by(&tables);
         tables

@@ -114,10 +114,12 @@ impl RowWriter<'_> {
     }
 
     fn mark_secondary(&self, index: &Index, key: &[u8]) -> EngineResult<()> {
-        self.transaction.change_entry(EntryChange::secondary(self.table, index, key), &mut |current| match current {
-            Some(entry) if !entry.deleted => Ok(Action::Mark),
-            // The index lacks an entry that the row must have.
-            _ => Err(EngineError::Corrupt(format!("index {} lacks an entry of a row", index.id()))),
+        self.transaction.change_entry(EntryChange::secondary(self.table, index, key), &mut |current| {
+            match current {
+                Some(entry) if !entry.deleted => Ok(Action::Mark),
+                // The index lacks an entry that the row must have.
+                _ => Err(EngineError::Corrupt(format!("index {} lacks an entry of a row", index.id()))),
+            }
         })
     }
 

@@ -100,7 +100,10 @@ impl Transaction {
             // Who has taken a row away itself has it locked, and no read has looked past it.
             let is_new = current.is_none_or(|entry| entry.deleted && entry.writer != writer.id);
             let locks = &self.engine.system.locks;
-            if is_new && !index.is_temporary() && locks.request_insert(&writer.owner, index, change.key) == Request::Queued {
+            if is_new
+                && !index.is_temporary()
+                && locks.request_insert(&writer.owner, index, change.key) == Request::Queued
+            {
                 return Ok(Conflict::Wait);
             }
             buffers.new.clear();

@@ -1,0 +1,239 @@
+//! The temporary tables of a session, by name: made, emptied, rebuilt, removed. Main type: [`TemporaryTables`]. See "Temporary tables"
+//! in README.md.
+
+use crate::ddl::ConvertRow;
+use crate::engine::Engine;
+use crate::inner::EngineInner;
+use crate::read::{RowBatch, ScanOptions};
+use crate::tables::{AutoIncrement, Table};
+use crate::transaction::Transaction;
+use dictionary::{TableDefinition, TableName};
+use engine_error::{EngineError, EngineResult};
+use engine_types::TransactionOptions;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use stdx::ids::{Lsn, SpaceId, TransactionId};
+use stdx::sync::lock;
+use txn::KillFlag;
+use undo::Writer;
+
+/// Rows of a batch of the copying scan.
+const COPY_ROWS: usize = 1024;
+
+/// The temporary tables of a session, by name. They go with it. Used by one thread at a time.
+pub struct TemporaryTables {
+    engine: Arc<EngineInner>,
+    session_id: u64,
+    /// How many there are: most sessions have none, and every name is looked for here first.
+    count: AtomicUsize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    tables: BTreeMap<TableName, Arc<Table>>,
+    /// Made with the first table.
+    space: Option<Space>,
+}
+
+/// Where a session's temporary tables are.
+#[derive(Clone)]
+struct Space {
+    number: SpaceId,
+    writer: Arc<Writer>,
+}
+
+impl std::fmt::Debug for TemporaryTables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TemporaryTables").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+impl Engine {
+    /// The temporary tables of a session: none yet.
+    pub fn temporary_tables(&self, session_id: u64) -> TemporaryTables {
+        let (engine, state) = (self.inner.clone(), Mutex::default());
+        TemporaryTables { engine, session_id, count: AtomicUsize::new(0), state }
+    }
+}
+
+impl TemporaryTables {
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// The table of that name.
+    #[inline]
+    pub fn table(&self, schema: &str, table: &str) -> Option<Arc<Table>> {
+        if self.is_empty() { None } else { self.find(schema, table) }
+    }
+
+    #[cold]
+    fn find(&self, schema: &str, table: &str) -> Option<Arc<Table>> {
+        let name = TableName { schema: schema.to_owned(), table: table.to_owned() };
+        lock(&self.state).tables.get(&name).cloned()
+    }
+
+    /// Makes an empty table, which is found by the name in its definition. Errors: TableExists, NoSpace, Io, OutOfResources.
+    pub fn create(&self, definition: TableDefinition) -> EngineResult<Arc<Table>> {
+        if self.table(&definition.name.schema, &definition.name.table).is_some() {
+            return Err(EngineError::TableExists(definition.name.table));
+        }
+        let table = self.build(definition)?;
+        self.publish(&[], &table);
+        Ok(table)
+    }
+
+    /// Removes a table with its rows, also those of an unfinished transaction. False if there is none of that name.
+    pub fn drop_table(&self, name: &TableName) -> bool {
+        let removed = lock(&self.state).tables.remove(name);
+        if let Some(table) = &removed {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+            self.discard(table);
+        }
+        removed.is_some()
+    }
+
+    /// Removes all tables, and what they took.
+    pub fn drop_all(&self) {
+        let State { space, .. } = std::mem::take(&mut *lock(&self.state));
+        self.count.store(0, Ordering::Relaxed);
+        let Some(space) = space else { return };
+        let temporary = &self.engine.tables.temporary;
+        temporary.remove_all(space.number);
+        // A number whose space could not be removed is not used again.
+        if self.engine.pool.remove_temporary_space(space.number).is_ok() {
+            temporary.give_back_number(space.number);
+        }
+    }
+
+    /// Empties a table; its counter starts anew. None if there is none of that name. Errors: NoSpace, Io.
+    pub fn truncate(&self, name: &TableName) -> EngineResult<Option<Arc<Table>>> {
+        let Some(old) = self.table(&name.schema, &name.table) else { return Ok(None) };
+        let mut definition = old.definition.clone();
+        definition.options.auto_increment = None;
+        let new = self.build(definition)?;
+        self.publish(&[&old], &new);
+        Ok(Some(new))
+    }
+
+    /// As [`Engine::rebuild_table`] for a table that is one of these; the new one may have another name. Outside of transactions.
+    /// Errors: what `convert` returns; DuplicateKey; TableExists; NoSpace; Killed. On error the old table is untouched.
+    pub fn rebuild<E: From<EngineError>>(
+        &self,
+        old: &Arc<Table>,
+        definition: TableDefinition,
+        kill: &KillFlag,
+        counter: &AutoIncrement,
+        convert: &mut ConvertRow<'_, E>,
+    ) -> Result<(Arc<Table>, u64), E> {
+        let new_name = &definition.name;
+        if *new_name != old.definition.name && self.table(&new_name.schema, &new_name.table).is_some() {
+            return Err(EngineError::TableExists(new_name.table.clone()).into());
+        }
+        let new = self.build(definition)?;
+        match self.copy_rows(old, &new, kill, convert) {
+            Ok(rows) => {
+                new.auto_increment.next.fetch_max(counter.peek(), Ordering::AcqRel);
+                self.publish(&[old], &new);
+                Ok((new, rows))
+            }
+            Err(error) => {
+                self.discard(&new);
+                Err(error)
+            }
+        }
+    }
+
+    fn copy_rows<E: From<EngineError>>(
+        &self,
+        old: &Arc<Table>,
+        new: &Arc<Table>,
+        kill: &KillFlag,
+        convert: &mut ConvertRow<'_, E>,
+    ) -> Result<u64, E> {
+        let options = TransactionOptions { kill: kill.clone(), ..TransactionOptions::default() };
+        let transaction = Transaction::new(self.engine.clone(), options);
+        let mut scan = transaction.scan(old, ScanOptions::default())?;
+        let (mut batch, mut rows) = (RowBatch::new(), 0);
+        while scan.next_batch(&transaction, &mut batch, COPY_ROWS)? {
+            let mut converted = vec![Vec::new(); batch.len()];
+            for (at, row) in converted.iter_mut().enumerate() {
+                convert(batch.row(at), row)?;
+            }
+            let converted: Vec<&[u8]> = converted.iter().map(Vec::as_slice).collect();
+            transaction.insert_many(new, &converted)?;
+            rows += batch.len() as u64;
+        }
+        transaction.commit()?;
+        Ok(rows)
+    }
+
+    /// Makes an empty table that has no name yet.
+    fn build(&self, definition: TableDefinition) -> EngineResult<Arc<Table>> {
+        let space = self.space()?;
+        self.engine.tables.build_temporary(definition, space.number, &space.writer)
+    }
+
+    /// The space, made if there is none. Errors: NoSpace, Io, OutOfResources.
+    fn space(&self) -> EngineResult<Space> {
+        let mut state = lock(&self.state);
+        if let Some(space) = &state.space {
+            return Ok(space.clone());
+        }
+        let EngineInner { tables, pool, system, .. } = &*self.engine;
+        let number = tables.take_temporary_number()?;
+        if let Err(error) = pool.create_temporary_space(number) {
+            tables.temporary.give_back_number(number);
+            return Err(error.into());
+        }
+        let owner = system.locks.owner(self.session_id);
+        let writer = Arc::new(Writer::new(TransactionId::default(), owner, Lsn(u64::MAX)));
+        Ok(state.space.insert(Space { number, writer }).clone())
+    }
+
+    /// Lets a table be found, in the place of others.
+    fn publish(&self, replaced: &[&Arc<Table>], table: &Arc<Table>) {
+        let mut state = lock(&self.state);
+        for old in replaced {
+            state.tables.remove(&old.definition.name);
+        }
+        state.tables.insert(table.definition.name.clone(), table.clone());
+        self.count.store(state.tables.len(), Ordering::Relaxed);
+        drop(state);
+        replaced.iter().for_each(|old| self.discard(old));
+    }
+
+    /// Removes a table. Pages that cannot be given back go with the space.
+    fn discard(&self, table: &Table) {
+        table.set_gone();
+        let EngineInner { tables, pool, .. } = &*self.engine;
+        tables.temporary.remove(table);
+        for tree in table.trees() {
+            let freed = tree.clear(pool).and_then(|_| {
+                let mut mini = pool.mini_transaction();
+                tree.free_root(&mut mini)?;
+                mini.commit();
+                Ok(())
+            });
+            if freed.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Pages of the space's file; 0 without one.
+    pub fn pages(&self) -> u32 {
+        let state = lock(&self.state);
+        state.space.as_ref().map_or(0, |space| self.engine.pool.space_pages(space.number).unwrap_or(0))
+    }
+}
+
+impl Drop for TemporaryTables {
+    fn drop(&mut self) {
+        self.drop_all();
+    }
+}
