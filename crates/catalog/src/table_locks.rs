@@ -9,6 +9,8 @@ pub struct TableLocks {
     pub locks: Vec<TableLock>,
     /// Each use of a table: LOCK TABLES wants them one by one, by alias.
     pub uses: Vec<LockUse>,
+    /// Temporary tables are used as well: they are the session's own, and have no locks.
+    pub uses_temporary: bool,
 }
 
 /// A table as it is used at one place of a statement.
@@ -38,6 +40,17 @@ impl TableLocks {
         self.locks.iter().any(|lock| lock.mode == LockMode::Write)
     }
 
+    /// Whether no table is used, a temporary one neither.
+    #[inline]
+    pub fn uses_none(&self) -> bool {
+        self.locks.is_empty() && !self.uses_temporary
+    }
+
+    /// Whether rows of temporary tables alone may be changed.
+    pub fn changes_own_only(&self) -> bool {
+        self.uses_temporary && !self.write()
+    }
+
     /// Those of a locking read whose rows nobody reads: EXPLAIN.
     pub fn only_read(&mut self) {
         self.locks.iter_mut().for_each(|lock| lock.mode = LockMode::Read);
@@ -48,7 +61,8 @@ impl TableLocks {
     pub fn to_prepare(&self) -> TableLocks {
         let lock = |lock: &TableLock| TableLock::new(lock.key.clone(), LockMode::Shared);
         let uses = self.uses.iter().map(|used| LockUse { mode: LockMode::Shared, ..used.clone() });
-        TableLocks { locks: self.locks.iter().map(lock).collect(), uses: uses.collect() }
+        let uses_temporary = self.uses_temporary;
+        TableLocks { locks: self.locks.iter().map(lock).collect(), uses: uses.collect(), uses_temporary }
     }
 
     /// Whether a plan that was made under these locks may still be used.

@@ -71,6 +71,9 @@ impl Definer<'_> {
 
     /// ALTER, and what a rename takes besides.
     fn require_alter(&mut self, name: &TableName, actions: &[AlterAction]) -> SqlResult<()> {
+        if self.is_temporary(name) {
+            return Ok(());
+        }
         let renamed = actions.iter().find_map(|action| match action {
             AlterAction::RenameTable(to) => Some(to),
             _ => None,
@@ -88,7 +91,9 @@ impl Definer<'_> {
     pub fn check_create_index(&mut self, create: &CreateIndex) -> SqlResult<(TableName, AlterAction, Asked)> {
         let asked = Asked::new(create.algorithm.as_deref(), create.lock.as_deref())?;
         let name = self.table_name(&create.table)?;
-        self.user.require_table(self.instance, Privileges::INDEX, &name)?;
+        if !self.is_temporary(&name) {
+            self.user.require_table(self.instance, Privileges::INDEX, &name)?;
+        }
         Ok((name, AlterAction::AddIndex(create.index.clone()), asked))
     }
 
@@ -96,7 +101,9 @@ impl Definer<'_> {
     pub fn check_drop_index(&mut self, drop: &DropIndex) -> SqlResult<(TableName, AlterAction, Asked)> {
         let asked = Asked::new(drop.algorithm.as_deref(), drop.lock.as_deref())?;
         let name = self.table_name(&drop.table)?;
-        self.user.require_table(self.instance, Privileges::INDEX, &name)?;
+        if !self.is_temporary(&name) {
+            self.user.require_table(self.instance, Privileges::INDEX, &name)?;
+        }
         let action = match drop.index.eq_ignore_ascii_case("PRIMARY") {
             true => AlterAction::DropPrimaryKey,
             false => AlterAction::DropIndex(drop.index.clone()),
@@ -123,10 +130,11 @@ impl Definer<'_> {
         asked: Asked,
     ) -> SqlResult<Alteration> {
         let copies = asked.copies();
-        self.lock_more_for_statement(locks_on_relatives(self, name, actions))?;
+        if !self.is_temporary(name) {
+            self.lock_more_for_statement(locks_on_relatives(self, name, actions))?;
+        }
         let engine = self.instance.engine().clone();
-        let table = engine.dictionary().table(&name.schema, &name.table);
-        let table = table.ok_or_else(|| crate::no_base_table(self.instance, name))?;
+        let table = self.table(name).ok_or_else(|| crate::no_base_table(self.instance, name))?;
         let old = table.definition().clone();
         let mut draft = Draft {
             old: old.clone(),
@@ -170,13 +178,17 @@ impl Definer<'_> {
         sort_indexes(&mut draft.definition);
         check_definition(&draft.definition)?;
         let means = self.look_at(&mut draft, &old, actions, asked)?;
+        if table.is_temporary() {
+            // All at once: nobody sees a state between.
+            draft.definition.name = draft.rename.take().unwrap_or(draft.definition.name);
+        }
         if let Some(to) = &draft.rename {
             judge_waiting(self, &TableDefinition { name: to.clone(), ..draft.definition.clone() })?;
         }
         let numbered = engine.number_foreign_keys(&mut draft.definition, &self.shared.kill);
         numbered.map_err(|error| error.into_sql(""))?;
         let plan = plan_of(&table, &old, &draft);
-        let tells_rows = means != Means::Nothing || copies;
+        let tells_rows = means != Means::Nothing || copies || table.is_temporary();
         Ok(Alteration { table, old, draft, plan, mode: self.store_mode(), tells_rows })
     }
 
@@ -214,7 +226,9 @@ impl Definer<'_> {
             let warning = errors::code::ER_UNKNOWN_ERROR.message(format!("{text} '{}'", old.name.table));
             self.diagnostics.warning(warning);
         }
+        // What is a change of the dictionary for others is a copy of a temporary table, as in MySQL.
         draft.copy_asked |= turns_null
+            || old.id.is_temporary()
             || matches!(
                 means,
                 Means::Copies | Means::ChecksParents | Means::ChecksRows | Means::ComputesDefault

@@ -6,7 +6,7 @@ use super::computed_column::check_held_columns;
 use super::limits;
 use super::stored_expression::columns_of;
 use crate::definer::Definer;
-use dictionary::{CheckDefinition, IndexKind, TableDefinition};
+use dictionary::{CheckDefinition, IndexKind, TableDefinition, TableName};
 use engine::Dictionary;
 use errors::{SqlResult, sql_error};
 use parser::ast::AlterAction;
@@ -41,6 +41,9 @@ fn check_counted(definition: &TableDefinition) -> SqlResult<()> {
 /// Errors: 1049, 1050, 1059, 3822.
 fn check_names(definer: &Definer<'_>, draft: &Draft) -> SqlResult<()> {
     let dictionary = definer.instance.engine().dictionary();
+    if draft.old.id.is_temporary() {
+        return check_place_of_temporary(definer, draft.rename.as_ref());
+    }
     let Some(to) = &draft.rename else { return check_names_of(dictionary, &draft.old, &draft.definition) };
     if dictionary.schema(&to.schema).is_none() {
         return Err(sql_error!(ER_BAD_DB_ERROR, to.schema));
@@ -49,6 +52,17 @@ fn check_names(definer: &Definer<'_>, draft: &Draft) -> SqlResult<()> {
         return Err(sql_error!(ER_TABLE_EXISTS_ERROR, to.table));
     }
     check_names_of(dictionary, &draft.old, &draft.definition.renamed(to.clone()))
+}
+
+/// Whether a temporary table may get a name: its constraints have none that others would know. Errors: 1049, 1050.
+fn check_place_of_temporary(definer: &Definer<'_>, to: Option<&TableName>) -> SqlResult<()> {
+    match to {
+        Some(to) if definer.instance.engine().dictionary().schema(&to.schema).is_none() => {
+            Err(sql_error!(ER_BAD_DB_ERROR, to.schema))
+        }
+        Some(to) if definer.is_temporary(to) => Err(sql_error!(ER_TABLE_EXISTS_ERROR, to.table)),
+        _ => Ok(()),
+    }
 }
 
 /// Errors 1059 and 3822 for names of CHECK constraints that a table cannot have.

@@ -5,7 +5,7 @@ use super::alter::Draft;
 use super::alter_plan::is_converted;
 use super::foreign_key::{
     DeclaredKey, add_foreign_keys, check_actions, declared_key, drop_superseded_indexes, greatest_number,
-    keys_of_column, keys_of_elements,
+    keys_of_column, keys_of_elements, refuse_keys,
 };
 use super::referred_table::{
     KeyRules, ReferringKey, judge_parents, judge_types, locks_on_parents, referred_key, referring_keys,
@@ -76,6 +76,9 @@ pub(super) fn settle_foreign_keys(
 ) -> SqlResult<()> {
     let rules = KeyRules::of(definer);
     let declared: Vec<DeclaredKey<'_>> = actions.iter().flat_map(declared_by).collect();
+    if draft.old.id.is_temporary() {
+        return refuse_keys(&declared, &draft.definition);
+    }
     drop_superseded_indexes(&mut draft.definition);
     follow_own_columns(draft);
     let number = greatest_number(&draft.old);

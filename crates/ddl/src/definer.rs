@@ -5,12 +5,14 @@
 use catalog::{HeldLocks, LockKey, LockMode};
 use charset::CollationId;
 use dictionary::TableName;
+use engine::{Table, TemporaryTables};
 use errors::{Condition, Diagnostics, SqlResult, sql_error};
 use expression::{SqlMode, StatementFacts, TypedValue};
 use instance::{Instance, SessionShared, SessionUser, StatementSettings, collations, lock_limit, lock_owner};
 use parser::ast::{
     AlterAction, ColumnAttribute, ColumnSpecification, Expression, ObjectName, Statement, TableElement,
 };
+use std::sync::Arc;
 use variables::{SessionVariables, id};
 
 /// See the module's text.
@@ -31,6 +33,8 @@ pub struct Definer<'s> {
     pub schema: Option<&'s str>,
     /// Conditions of the running statement.
     pub diagnostics: &'s mut Diagnostics,
+    /// The session's temporary tables.
+    pub temporary: &'s TemporaryTables,
     /// What the session holds by name.
     pub locks: &'s mut HeldLocks,
     /// Values of the statement's defaults.
@@ -41,6 +45,17 @@ impl Definer<'_> {
     /// The full name of a table. Error 1046 without a default schema.
     pub(super) fn table_name(&self, name: &ObjectName) -> SqlResult<TableName> {
         instance::table_name(name, self.schema)
+    }
+
+    /// The temporary table or, in want of that, the base table of a name.
+    pub(super) fn table(&self, name: &TableName) -> Option<Arc<Table>> {
+        let own = self.temporary.table(&name.schema, &name.table);
+        own.or_else(|| self.instance.engine().dictionary().table(&name.schema, &name.table))
+    }
+
+    /// Whether a name is that of a temporary table of the session.
+    pub fn is_temporary(&self, name: &TableName) -> bool {
+        self.temporary.table(&name.schema, &name.table).is_some()
     }
 
     /// Lists of a statement may be long. Error 1317.

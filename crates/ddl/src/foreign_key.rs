@@ -26,6 +26,16 @@ pub(super) struct DeclaredKey<'a> {
     references: &'a References,
 }
 
+/// Errors 1072 and 1215 for the keys of a temporary table: neither has one, nor refers anything to it.
+pub(super) fn refuse_keys(declared: &[DeclaredKey<'_>], definition: &TableDefinition) -> SqlResult<()> {
+    let is_missing = |name: &&&str| definition.column_position(name).is_none();
+    match declared.iter().flat_map(|key| &key.columns).find(is_missing) {
+        Some(missing) => Err(sql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, missing)),
+        None if declared.is_empty() => Ok(()),
+        None => Err(sql_error!(ER_CANNOT_ADD_FOREIGN)),
+    }
+}
+
 /// Those of the elements of a CREATE TABLE, in the order of the text.
 pub(super) fn keys_of_elements(elements: &[TableElement]) -> Vec<DeclaredKey<'_>> {
     let mut declared = Vec::new();

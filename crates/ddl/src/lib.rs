@@ -27,12 +27,14 @@ mod renumbering;
 mod stored_expression;
 mod table;
 mod tables_that_refer;
+mod temporary;
 
 pub use algorithm::Asked;
 pub use alter::Alteration;
 pub use definer::{Defaults, Definer, declared_defaults};
 pub use limits::NAME_CHARACTERS_MAX;
 pub use table::{Creation, Selected, locks_to_change};
+pub use temporary::TABLE_BEING_FILLED;
 
 use dictionary::TableName;
 use engine::EngineError;

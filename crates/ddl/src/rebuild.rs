@@ -68,7 +68,7 @@ impl Alteration {
     /// Copies every row into a table of the new definition, which takes the old one's place. `plan` has its
     /// expressions. Returns the number of rows.
     pub fn copy_rows(&self, plan: &RowPlan, context: &mut StatementContext<'_>) -> SqlResult<u64> {
-        let (engine, kill) = (context.engine, context.kill);
+        let (engine, temporary, kill) = (context.engine, context.temporary, context.kill);
         let Alteration { table, old, draft, .. } = self;
         let new = &draft.definition;
         let facts = context.facts;
@@ -92,14 +92,12 @@ impl Alteration {
             computed: computed_columns(old, new, &draft.sources),
             copied: CopiedRows::new(plan, new, self.new_keys(), context),
         };
-        let outcome = engine.rebuild_table(
-            &old.name,
-            new.clone(),
-            draft.followers.clone(),
-            kill,
-            renumbering.counter(),
-            &mut |row, out| converter.convert(row, out),
-        );
+        let convert = &mut |row: &[u8], out: &mut Vec<u8>| converter.convert(row, out);
+        let (followers, counter) = (draft.followers.clone(), renumbering.counter());
+        let outcome = match table.is_temporary() {
+            true => temporary.rebuild(table, new.clone(), kill, counter, convert),
+            false => engine.rebuild_table(&old.name, new.clone(), followers, kill, counter, convert),
+        };
         match outcome {
             Ok((_, rows)) => Ok(rows),
             Err(CopyError::Sql(error)) => Err(error),
@@ -205,7 +203,7 @@ pub(super) fn plan_of(table: &Table, old: &TableDefinition, draft: &Draft) -> Al
     let new = &draft.definition;
     // The counter goes down to what the rows leave, which their copy finds out.
     let lowers_counter = new.options.auto_increment.is_some_and(|next| next < table.auto_increment().peek());
-    if draft.rebuild || lowers_counter {
+    if draft.rebuild || lowers_counter || table.is_temporary() {
         return AlterPlan::Rebuild;
     }
     match plan(old, new, &draft.sources) {

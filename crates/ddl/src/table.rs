@@ -4,12 +4,13 @@ use super::alter_checks::check_names_of;
 use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::computed_column::check_computed;
-use super::foreign_key::{add_foreign_keys, keys_of_elements};
+use super::foreign_key::{add_foreign_keys, keys_of_elements, refuse_keys};
 use super::index::{build_index, sort_indexes};
 use super::referred_table::{judge_parents, judge_waiting, locks_on_parents, require_references};
 use super::tables_that_refer::{
     judge_renamed, locks_on_waiting, locks_to_rename, need_no_referring, need_unreferenced,
 };
+use super::temporary::TABLE_BEING_FILLED;
 use super::{limits, table_error};
 use crate::definer::Definer;
 use accounts::Privileges;
@@ -42,13 +43,14 @@ pub enum Creation {
 pub struct Selected {
     definition: TableDefinition,
     drafts: Vec<ColumnDraft>,
+    temporary: bool,
 }
 
 impl Definer<'_> {
     /// What is asked of a CREATE TABLE before it is run: the table's full name.
     pub fn check_create(&mut self, create: &CreateTable) -> SqlResult<TableName> {
         if create.temporary {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "TEMPORARY tables"));
+            return self.check_create_temporary(create);
         }
         if create.partitioning.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "partitioning"));
@@ -101,16 +103,21 @@ impl Definer<'_> {
         if let Some(like) = &create.like {
             return self.create_like(name, like).map(|()| Creation::Done);
         }
-        let (mut definition, drafts) = self.table_definition(&name, create)?;
+        self.declared(&name, create)
+    }
+
+    /// The definition that a CREATE TABLE declares, or what it declares beside a query.
+    pub(super) fn declared(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<Creation> {
+        let (mut definition, drafts) = self.table_definition(name, create)?;
         if create.query.is_some() {
-            return Ok(Creation::AsSelect(Selected { definition, drafts }));
+            return Ok(Creation::AsSelect(Selected { definition, drafts, temporary: create.temporary }));
         }
         self.add_key_elements(&mut definition, &drafts, &create.elements)?;
         if definition.columns.is_empty() {
             return Err(sql_error!(ER_TABLE_MUST_HAVE_COLUMNS));
         }
         self.add_expressions(&mut definition, &create.elements)?;
-        self.add_references(&mut definition, &create.elements)?;
+        self.add_references(&mut definition, create)?;
         check_definition(&definition)?;
         Ok(Creation::ToMake(Box::new(definition)))
     }
@@ -127,12 +134,13 @@ impl Definer<'_> {
     }
 
     /// Foreign keys: behind all columns, indexes and CHECK constraints.
-    fn add_references(
-        &mut self,
-        definition: &mut TableDefinition,
-        elements: &[TableElement],
-    ) -> SqlResult<()> {
-        add_foreign_keys(self, definition, &keys_of_elements(elements), 0, None)?;
+    fn add_references(&mut self, definition: &mut TableDefinition, create: &CreateTable) -> SqlResult<()> {
+        let keys = keys_of_elements(&create.elements);
+        if create.temporary {
+            // Neither has one, nor refers anything to it.
+            return refuse_keys(&keys, definition);
+        }
+        add_foreign_keys(self, definition, &keys, 0, None)?;
         sort_indexes(definition);
         judge_parents(self, definition, &definition.foreign_keys)?;
         judge_waiting(self, definition)
@@ -144,11 +152,14 @@ impl Definer<'_> {
         self.user.require_table(self.instance, Privileges::CREATE.with(filled), name)?;
         if let Some(like) = &create.like {
             let like = self.table_name(like)?;
-            self.user.require_table(self.instance, Privileges::SELECT, &like)?;
+            if !self.is_temporary(&like) {
+                self.user.require_table(self.instance, Privileges::SELECT, &like)?;
+            }
         }
         match &create.query {
             Some(query) => {
-                self.user.require_statement(self.instance, &Statement::Query(query.clone()), self.schema)
+                let own = (self.schema, self.temporary);
+                self.user.require_statement(self.instance, &Statement::Query(query.clone()), own)
             }
             None => Ok(()),
         }
@@ -195,10 +206,23 @@ impl Definer<'_> {
 
     /// LIKE: columns, indexes and options of another table; its counter starts at 1.
     fn create_like(&mut self, name: TableName, like: &ObjectName) -> SqlResult<()> {
+        let definition = self.definition_like(name, like)?;
+        check_names_of(self.instance.engine().dictionary(), &definition, &definition)?;
+        judge_waiting(self, &definition)?;
+        for column in &definition.columns {
+            self.warn_copied_type(&column.column_type);
+        }
+        self.make_table(definition)
+    }
+
+    /// The definition of a table that is like another.
+    pub(super) fn definition_like(
+        &mut self,
+        name: TableName,
+        like: &ObjectName,
+    ) -> SqlResult<TableDefinition> {
         let other = self.table_name(like)?;
-        let engine = self.instance.engine().clone();
-        let table = engine.dictionary().table(&other.schema, &other.table);
-        let table = table.ok_or_else(|| crate::no_base_table(self.instance, &other))?;
+        let table = self.table(&other).ok_or_else(|| crate::no_base_table(self.instance, &other))?;
         let mut definition = table.definition().clone();
         definition.id = TableId(0);
         definition.name = name;
@@ -209,16 +233,11 @@ impl Definer<'_> {
             check.name = format!("{}{GENERATED_CHECK}{}", definition.name.table, at + 1);
         }
         definition.sort_checks();
-        check_names_of(engine.dictionary(), &definition, &definition)?;
-        judge_waiting(self, &definition)?;
-        for column in &definition.columns {
-            self.warn_copied_type(&column.column_type);
-        }
-        self.make_table(definition)
+        Ok(definition)
     }
 
     /// The definition that the elements and options say, without keys and checks of the whole, and its columns.
-    fn table_definition(
+    pub(super) fn table_definition(
         &mut self,
         name: &TableName,
         create: &CreateTable,
@@ -337,7 +356,9 @@ impl Definer<'_> {
         for table in &drop.tables {
             self.check_killed()?;
             let name = self.table_name(table)?;
-            self.user.require_table(self.instance, Privileges::DROP, &name)?;
+            if !self.is_temporary(&name) {
+                self.user.require_table(self.instance, Privileges::DROP, &name)?;
+            }
             if !seen.insert(name.clone()) {
                 return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
             }
@@ -434,7 +455,7 @@ impl Definer<'_> {
         query: Box<Query>,
         described: &[(wire::result::ResultColumn, OriginPath)],
     ) -> SqlResult<(TableDefinition, Statement)> {
-        let Selected { mut definition, drafts } = selected;
+        let Selected { mut definition, drafts, temporary } = selected;
         let drafts = &drafts[..];
         self.warn_made_types(&definition, described);
         let mut targets = Vec::new();
@@ -468,7 +489,7 @@ impl Definer<'_> {
         self.add_key_elements(&mut definition, drafts, &create.elements)?;
         forget_key_defaults(&mut definition, &computed);
         self.add_expressions(&mut definition, &create.elements)?;
-        self.add_references(&mut definition, &create.elements)?;
+        self.add_references(&mut definition, create)?;
         check_definition(&definition)?;
         let name = definition.name.clone();
         let insert = Statement::Insert(Box::new(Insert {
@@ -476,7 +497,10 @@ impl Definer<'_> {
             priority: InsertPriority::Normal,
             ignore: create.on_duplicate == SelectDuplicates::Ignore,
             hints: Vec::new(),
-            table: ObjectName { schema: Some(name.schema.clone()), name: name.table.clone() },
+            table: ObjectName {
+                schema: Some(name.schema),
+                name: if temporary { TABLE_BEING_FILLED.to_owned() } else { name.table },
+            },
             partitions: Vec::new(),
             columns: targets,
             source: InsertSource::Query(query),
@@ -569,8 +593,8 @@ impl Definer<'_> {
 
     /// The base column that a query's column shows.
     fn origin_column(&self, column: &wire::result::ResultColumn) -> Option<ColumnDefinition> {
-        let dictionary = self.instance.engine().dictionary();
-        let table = dictionary.table(&column.schema, &column.original_table)?;
+        let name = TableName { schema: column.schema.clone(), table: column.original_table.clone() };
+        let table = self.table(&name)?;
         let definition = table.definition();
         let position = definition.column_position(&column.original_name)?;
         Some(definition.columns[position].clone())

@@ -84,10 +84,12 @@ impl Engine {
             distinct.push((index.id(), extrapolate(index, &sample, rows)));
         }
         let stored = StoredStatistics { rows, distinct, column_values: columns.distinct(rows) };
-        let put = Change::Put(DictionaryStore::statistics_key(table.id()), stored.encode());
-        let transaction = self.begin(TransactionOptions::default());
-        change_dictionary(&transaction, &put)?;
-        transaction.commit()?;
+        if !table.is_temporary() {
+            let put = Change::Put(DictionaryStore::statistics_key(table.id()), stored.encode());
+            let transaction = self.begin(TransactionOptions::default());
+            change_dictionary(&transaction, &put)?;
+            transaction.commit()?;
+        }
         let kept = KeptStatistics { stored: Some(stored), distribution: None };
         *table.statistics.lock().unwrap_or_else(PoisonError::into_inner) = kept;
         Ok(self.statistics(table))

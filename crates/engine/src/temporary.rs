@@ -79,12 +79,33 @@ impl TemporaryTables {
 
     /// Makes an empty table, which is found by the name in its definition. Errors: TableExists, NoSpace, Io, OutOfResources.
     pub fn create(&self, definition: TableDefinition) -> EngineResult<Arc<Table>> {
-        if self.table(&definition.name.schema, &definition.name.table).is_some() {
-            return Err(EngineError::TableExists(definition.name.table));
+        let found_as = definition.name.clone();
+        self.create_found_as(found_as, definition)
+    }
+
+    /// Makes an empty table that is found in its schema by another name, until [`TemporaryTables::show`] is called. Errors: as of
+    /// `create`.
+    pub fn create_as(&self, found_as: &str, definition: TableDefinition) -> EngineResult<Arc<Table>> {
+        let name = TableName { schema: definition.name.schema.clone(), table: found_as.to_owned() };
+        self.create_found_as(name, definition)
+    }
+
+    fn create_found_as(&self, name: TableName, definition: TableDefinition) -> EngineResult<Arc<Table>> {
+        if self.table(&name.schema, &name.table).is_some() {
+            return Err(EngineError::TableExists(name.table));
         }
         let table = self.build(definition)?;
-        self.publish(&[], &table);
+        self.publish(&[], name, &table);
         Ok(table)
+    }
+
+    /// Lets a table be found by its own name.
+    pub fn show(&self, schema: &str, found_as: &str) {
+        let mut state = lock(&self.state);
+        let name = TableName { schema: schema.to_owned(), table: found_as.to_owned() };
+        if let Some(table) = state.tables.remove(&name) {
+            state.tables.insert(table.definition.name.clone(), table);
+        }
     }
 
     /// Removes a table with its rows, also those of an unfinished transaction. False if there is none of that name.
@@ -116,7 +137,7 @@ impl TemporaryTables {
         let mut definition = old.definition.clone();
         definition.options.auto_increment = None;
         let new = self.build(definition)?;
-        self.publish(&[&old], &new);
+        self.publish(&[&old], name.clone(), &new);
         Ok(Some(new))
     }
 
@@ -138,7 +159,7 @@ impl TemporaryTables {
         match self.copy_rows(old, &new, kill, convert) {
             Ok(rows) => {
                 new.auto_increment.next.fetch_max(counter.peek(), Ordering::AcqRel);
-                self.publish(&[old], &new);
+                self.publish(&[old], new.definition.name.clone(), &new);
                 Ok((new, rows))
             }
             Err(error) => {
@@ -196,12 +217,12 @@ impl TemporaryTables {
     }
 
     /// Lets a table be found, in the place of others.
-    fn publish(&self, replaced: &[&Arc<Table>], table: &Arc<Table>) {
+    fn publish(&self, replaced: &[&Arc<Table>], name: TableName, table: &Arc<Table>) {
         let mut state = lock(&self.state);
         for old in replaced {
             state.tables.remove(&old.definition.name);
         }
-        state.tables.insert(table.definition.name.clone(), table.clone());
+        state.tables.insert(name, table.clone());
         self.count.store(state.tables.len(), Ordering::Relaxed);
         drop(state);
         replaced.iter().for_each(|old| self.discard(old));

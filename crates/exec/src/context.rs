@@ -3,7 +3,7 @@
 
 use crate::ParameterUse;
 use crate::spill::{ServerMemory, SpillCounts, Spool};
-use engine::{Engine, KillFlag, Transaction};
+use engine::{Engine, KillFlag, TemporaryTables, Transaction};
 use errors::{Diagnostics, SqlResult};
 use expression::{Routine, SessionView, StatementFacts, TypedValue};
 use parser::ast::Hint;
@@ -15,6 +15,8 @@ use values::Value;
 pub struct StatementContext<'a> {
     /// The engine.
     pub engine: &'a Engine,
+    /// The session's temporary tables.
+    pub temporary: &'a TemporaryTables,
     /// The running transaction. The caller begins it, sets the statement mark, and commits or rolls back.
     pub transaction: &'a Transaction,
     /// sql_mode, time zone, statement time and the like.

@@ -14,6 +14,7 @@ use accounts::ClientHost;
 use accounts::table::AccountTable;
 use accounts::{AccountName, Grants, Privileges, SYSTEM_USER};
 use dictionary::TableName;
+use engine::TemporaryTables;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::Statement;
 use plan::{Extent, FileAccess, GrantsId, PrivilegeCheck, PrivilegeRequest, PrivilegesNeeded, TableAccess};
@@ -328,17 +329,17 @@ impl SessionUser {
         self.require_table(instance, Privileges::INSERT.with(Privileges::CREATE), to)
     }
 
-    /// What a query or row change takes of the tables that it names.
+    /// What a query or row change takes of the tables that it names, but for the session's temporary ones.
     pub fn require_statement(
         &mut self,
         instance: &Instance,
         statement: &Statement,
-        schema: Option<&str>,
+        (schema, temporary): (Option<&str>, &TemporaryTables),
     ) -> SqlResult<()> {
         let grants = self.current_grants(instance);
         let (account, host) = (&self.account, &self.host);
         let privileges = GrantCheck { instance: Some(instance), grants: &grants, account, host };
-        plan::check_tables(statement, schema, &privileges)
+        plan::check_tables(statement, schema, &privileges, temporary)
     }
 
     /// What a kept plan takes of the account.

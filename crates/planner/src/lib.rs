@@ -108,7 +108,8 @@ pub fn plan_rows(definition: &TableDefinition, input: PlannerInput<'_>) -> SqlRe
 // By itself in every build: `cargo xtask instructions --release` counts below it.
 #[inline(never)]
 pub fn plan_statement(statement: &ast::Statement, input: PlannerInput<'_>) -> SqlResult<Plan> {
-    check_tables(statement, input.context.facts().schema.as_deref(), input.privileges)?;
+    let schema = input.context.facts().schema.as_deref();
+    check_tables(statement, schema, input.privileges, input.temporary)?;
     let reported = input.context.diagnostics().mark();
     let mut binder = binder_for(statement, input);
     let mut kind = bind_checked(&mut binder, statement)?;
@@ -135,6 +136,8 @@ fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
             row.select_type = "PRIMARY";
         }
     }
+    // The same text means other tables in another session, or later.
+    let uses_temporary = !binder.temporary.is_empty();
     let mut plan = Plan {
         kind,
         repeatable: false,
@@ -154,6 +157,6 @@ fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
         listed: binder.parameters.listed,
         explain,
     };
-    plan.repeatable = plan::is_repeatable(&plan);
+    plan.repeatable = !uses_temporary && plan::is_repeatable(&plan);
     plan
 }

@@ -197,7 +197,9 @@ pub(crate) fn maintain(
     let mut names = Vec::with_capacity(maintenance.tables.len());
     for table in &maintenance.tables {
         let name = session.table_name(table)?;
-        session.user.require_table_or_columns(&session.instance, wanted, &name)?;
+        if session.temporary.table(&name.schema, &name.table).is_none() {
+            session.user.require_table_or_columns(&session.instance, wanted, &name)?;
+        }
         names.push(name);
     }
     if matches!(maintenance.command, MaintenanceCommand::Analyze | MaintenanceCommand::Optimize) {
@@ -372,6 +374,9 @@ fn check_lines(
 
 /// Errors: 1100 where LOCK TABLES did not name it, 1146; 1399 and its like where a branch of an XA transaction uses no tables.
 fn table_to_maintain(session: &mut Session, name: &TableName) -> SqlResult<Arc<Table>> {
+    if let Some(own) = session.temporary.table(&name.schema, &name.table) {
+        return Ok(own);
+    }
     session.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Read)?;
     let table = session.instance.engine().dictionary().table(&name.schema, &name.table);
     let table = table.ok_or_else(|| ddl::no_base_table(&session.instance, name))?;
@@ -385,6 +390,9 @@ fn with_locked<T>(
     mode: LockMode,
     run: impl FnOnce(&mut Session) -> SqlResult<T>,
 ) -> SqlResult<T> {
+    if session.temporary.table(&name.schema, &name.table).is_some() {
+        return run(session);
+    }
     let held = session.locks.mark();
     let outcome =
         session.lock_metadata(&LockKey::table(&name.schema, &name.table), mode).and_then(|()| run(session));

@@ -22,7 +22,7 @@ use wire::result::{ClientChannel, ResultColumn, ResultSink};
 /// A literal warns once, at most.
 const DEFAULT_CONDITIONS_MAX: usize = 8;
 
-fn definer(session: &mut Session) -> Definer<'_> {
+pub(crate) fn definer(session: &mut Session) -> Definer<'_> {
     let facts = session.facts().clone();
     let settings = session.settings.get_or_init(|| StatementSettings::of(&session.settings_source()));
     Definer {
@@ -34,18 +34,19 @@ fn definer(session: &mut Session) -> Definer<'_> {
         facts,
         schema: session.schema.as_deref(),
         diagnostics: &mut session.diagnostics,
+        temporary: &session.temporary,
         locks: &mut session.locks,
         defaults: Defaults::default(),
     }
 }
 
 /// The same for a statement that declares columns.
-fn definer_with(session: &mut Session, defaults: Defaults) -> Definer<'_> {
+pub(crate) fn definer_with(session: &mut Session, defaults: Defaults) -> Definer<'_> {
     Definer { defaults, ..definer(session) }
 }
 
 /// Works out the constants behind DEFAULT. What one fails with or warns of counts only where it is used.
-fn defaults_of(session: &mut Session, declared: Vec<&Expression>) -> Defaults {
+pub(crate) fn defaults_of(session: &mut Session, declared: Vec<&Expression>) -> Defaults {
     let mut defaults = Defaults::default();
     for expression in declared {
         let before = std::mem::replace(&mut session.diagnostics, Diagnostics::new(DEFAULT_CONDITIONS_MAX));
@@ -69,6 +70,9 @@ pub(crate) fn create_table(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<()> {
     let name = definer(session).check_create(create)?;
+    if create.temporary {
+        return crate::temporary::create_table(session, statement, (name, create), channel);
+    }
     session.commit_implicitly()?;
     let mut wanted = Vec::new();
     if let (Some(query), None) = (&create.query, &create.like) {
@@ -90,14 +94,27 @@ pub(crate) fn create_table(
     })
 }
 
-/// CREATE TABLE .. SELECT, under the locks of the whole statement. Error 1746 for FOR UPDATE.
+/// CREATE TABLE .. SELECT, under the locks of the whole statement.
 fn create_as_select(
     session: &mut Session,
     selected: Selected,
     create: &CreateTable,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<()> {
-    let Some(query) = &create.query else { return session.send_ok(channel) };
+    let Some((definition, insert)) = selected_table(session, selected, create)? else {
+        return session.send_ok(channel);
+    };
+    let made = definer(session).make_hidden(definition)?;
+    fill_made_table(session, &made, &insert, channel)
+}
+
+/// The table that a CREATE TABLE .. SELECT makes, and the INSERT that fills it. Error 1746 for FOR UPDATE.
+pub(crate) fn selected_table(
+    session: &mut Session,
+    selected: Selected,
+    create: &CreateTable,
+) -> SqlResult<Option<(TableDefinition, Statement)>> {
+    let Some(query) = &create.query else { return Ok(None) };
     let statement = Statement::Query(query.clone());
     let locks = session.locks_needed(&statement);
     if let Some(lock) = locks.locks.iter().find(|lock| lock.mode == LockMode::Write) {
@@ -118,8 +135,7 @@ fn create_as_select(
     let (definition, insert) =
         definer(session).selected_definition(selected, create, query.clone(), &described)?;
     check_expressions(session, &definition)?;
-    let made = definer(session).make_hidden(definition)?;
-    fill_made_table(session, &made, &insert, channel)
+    Ok(Some((definition, insert)))
 }
 
 /// Runs the INSERT .. SELECT that fills a hidden table, and commits both.
@@ -151,15 +167,24 @@ pub(crate) fn drop_tables(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
     let names = definer(session).check_drop(drop)?;
+    let (own, names): (Vec<_>, Vec<_>) =
+        names.into_iter().partition(|name| definer(session).is_temporary(name));
     if drop.temporary {
-        definer(session).missing_tables(&names, drop.if_exists)?;
+        if !names.is_empty() {
+            definer(session).missing_tables(&names, drop.if_exists)?;
+        }
+        crate::temporary::drop_tables(session, &own);
         return session.send_ok(sink);
     }
     session.commit_implicitly()?;
     check_locked_tables(session, &names)?;
-    let unknown = session.with_definition_locks(locks_to_change(&names), |session| {
-        definer(session).drop_locked(&names, drop)
-    })?;
+    let unknown = match names.is_empty() {
+        true => Vec::new(),
+        false => session.with_definition_locks(locks_to_change(&names), |session| {
+            definer(session).drop_locked(&names, drop)
+        })?,
+    };
+    crate::temporary::drop_tables(session, &own);
     unknown.iter().for_each(|name| session.diagnostics.note(errors::sql_error!(ER_BAD_TABLE_ERROR, name)));
     session.send_ok(sink)
 }
@@ -192,6 +217,11 @@ pub(crate) fn truncate_table(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
     let name = session.table_name(table)?;
+    if definer(session).is_temporary(&name) {
+        session.commit_implicitly()?;
+        definer(session).truncate_temporary(&name)?;
+        return session.send_ok(sink);
+    }
     session.user.require_table(&session.instance, Privileges::DROP, &name)?;
     session.commit_implicitly()?;
     let names = [name];
@@ -252,13 +282,18 @@ fn alter_with(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
     session.commit_implicitly()?;
-    check_locked_tables(session, std::slice::from_ref(name))?;
-    let names = definer(session).names_to_alter(name, actions)?;
-    let rows = session.with_definition_locks(locks_to_change(&names), |session| {
+    let alter = |session: &mut Session| {
         let defaults = defaults_of(session, declared);
         let alteration = definer_with(session, defaults).alter_locked(name, actions, asked)?;
         carry_out(session, alteration)
-    })?;
+    };
+    let rows = if definer(session).is_temporary(name) {
+        alter(session)?
+    } else {
+        check_locked_tables(session, std::slice::from_ref(name))?;
+        let names = definer(session).names_to_alter(name, actions)?;
+        session.with_definition_locks(locks_to_change(&names), alter)?
+    };
     let warnings = session.diagnostics.count();
     match rows {
         Some(rows) => {
@@ -285,7 +320,7 @@ fn carry_out(session: &mut Session, alteration: Alteration) -> SqlResult<Option<
 }
 
 /// Errors of the expressions of a definition.
-fn check_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
+pub(crate) fn check_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
     if definition.checks.is_empty() && !definition.computes_values() {
         return Ok(());
     }

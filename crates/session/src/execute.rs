@@ -8,7 +8,7 @@ use crate::planning::{ParameterTyping, prepare};
 use crate::prepared_under::Resolution;
 use crate::session::Session;
 use crate::statement_locks::is_of_opening;
-use catalog::{Intent, TableLocks};
+use catalog::{Intent, LockKey, TableLocks};
 use charset::CollationId;
 use dictionary::TableName;
 use errors::{Level, SqlError, SqlResult, sql_error};
@@ -95,9 +95,9 @@ impl Session {
             }
         }
         let traits = StatementTraits::of(statement);
-        self.refuse_before_locking(statement, traits)?;
-        let fingerprint = self.settings().fingerprint;
         let mut locks = self.locks_needed(statement);
+        self.refuse_before_locking(statement, traits, &locks)?;
+        let fingerprint = self.settings().fingerprint;
         self.refuse_read_only_change(statement, &locks)?;
         let (mut seen, mut covered) = (Vec::new(), None);
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
@@ -132,18 +132,25 @@ impl Session {
     }
 
     /// What a statement that is planned anew may not do, whatever its tables are. Errors: 1290, 1399, 1792, 3948.
-    fn refuse_before_locking(&mut self, statement: &Statement, traits: StatementTraits) -> SqlResult<()> {
+    fn refuse_before_locking(
+        &mut self,
+        statement: &Statement,
+        traits: StatementTraits,
+        locks: &TableLocks,
+    ) -> SqlResult<()> {
         if !self.transaction.xa.uses_tables() {
             crate::xa::refuse_tables(self, statement)?;
         }
-        self.refuse_change(traits)?;
-        self.refuse_load(statement)
+        self.refuse_change(traits, locks)?;
+        self.refuse_load(statement, locks)
     }
 
     /// What LOAD DATA is refused for before its names are looked up.
-    fn refuse_load(&mut self, statement: &Statement) -> SqlResult<()> {
+    fn refuse_load(&mut self, statement: &Statement, locks: &TableLocks) -> SqlResult<()> {
         let Statement::Load(load) = statement else { return Ok(()) };
-        self.refuse_read_only_transaction()?;
+        if !locks.changes_own_only() {
+            self.refuse_read_only_transaction()?;
+        }
         if load.local && !self.instance.global_value(id::LOCAL_INFILE).is_on() {
             return Err(sql_error!(ER_CLIENT_LOCAL_FILES_DISABLED));
         }
@@ -197,7 +204,10 @@ impl Session {
         let held = self.locks.mark();
         let run = |session: &mut Session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
-            if !planned.locks.are_current() || !planned.prepared.fits(today, parameters) {
+            if !planned.locks.are_current()
+                || session.hides_tables_of(&planned.locks)
+                || !planned.prepared.fits(today, parameters)
+            {
                 kept = KeptRun::Outdated;
             } else if planned.reads.is_wary() {
                 kept = session.look_ahead(planned, reads_lock, parameters)?;
@@ -216,6 +226,13 @@ impl Session {
         };
         planned.reads.saw(outcome.rows_examined);
         self.answer(outcome, channel).map(|()| KeptRun::Done)
+    }
+
+    /// Whether a temporary table has the name of a table that a kept plan uses.
+    #[inline]
+    fn hides_tables_of(&self, locks: &TableLocks) -> bool {
+        let hides = |key: &LockKey| self.temporary.table(key.schema_name(), key.object_name()).is_some();
+        !self.temporary.is_empty() && locks.locks.iter().any(|lock| hides(&lock.key))
     }
 
     /// Whether a plan that was wrong before is right for these values.
@@ -243,8 +260,9 @@ impl Session {
         }
     }
 
-    pub(crate) fn refuse_change(&mut self, traits: StatementTraits) -> SqlResult<()> {
-        if traits.changes_rows { self.refuse_read_only_server() } else { Ok(()) }
+    /// Error 1290 for a change of rows that others see.
+    pub(crate) fn refuse_change(&mut self, traits: StatementTraits, locks: &TableLocks) -> SqlResult<()> {
+        if traits.changes_rows && !locks.changes_own_only() { self.refuse_read_only_server() } else { Ok(()) }
     }
 
     /// Error 1792 for a statement that locks rows as for a change in a READ ONLY transaction, behind missing privileges for its tables.
@@ -255,7 +273,8 @@ impl Session {
     ) -> SqlResult<()> {
         let refused = if locks.write() { self.refuse_read_only_transaction() } else { Ok(()) };
         if refused.is_err() {
-            self.user.require_statement(&self.instance, statement, self.schema.as_deref())?;
+            let own = (self.schema.as_deref(), &self.temporary);
+            self.user.require_statement(&self.instance, statement, own)?;
         }
         refused
     }
@@ -267,6 +286,9 @@ impl Session {
         changes: bool,
         run: impl FnOnce(&mut Session, bool) -> SqlResult<T>,
     ) -> SqlResult<T> {
+        if locks.uses_temporary {
+            crate::xa::refuse_temporary_tables(self)?;
+        }
         if !locks.write() {
             return self.run_locked(locks, changes, run);
         }
@@ -296,7 +318,7 @@ impl Session {
             self.after_failure(&error)?;
             return Err(error);
         }
-        let uses_tables = !locks.locks.is_empty();
+        let uses_tables = !locks.uses_none();
         let characteristics = (self.transaction.next_isolation, self.transaction.next_read_only);
         let reads_lock = self.ensure_transaction();
         self.transaction.only_planned = false;
@@ -377,6 +399,7 @@ impl Session {
             instance: &self.instance,
             shared: &self.shared,
             user: &self.user,
+            temporary: &self.temporary,
             transaction,
             state: &mut self.state,
             frame: &frame,

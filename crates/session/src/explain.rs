@@ -26,12 +26,12 @@ pub(crate) fn run(
     if explain.schema.is_some() {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "EXPLAIN FOR SCHEMA"));
     }
-    session.refuse_change(StatementTraits::of(statement))?;
+    let mut locks = session.locks_needed(statement);
+    session.refuse_change(StatementTraits::of(statement), &locks)?;
     let format = format(session, explain)?;
     let is_query = matches!(**statement, Statement::Query(_));
     // What changes rows is not run.
     let runs = explain.analyze && is_query;
-    let mut locks = session.locks_needed(statement);
     if is_query && !runs {
         locks.only_read();
     }

@@ -34,6 +34,7 @@ mod statement;
 mod statement_locks;
 mod statement_settings;
 mod table_checksum;
+mod temporary;
 #[cfg(test)]
 mod tests;
 mod text_plan;

@@ -5,6 +5,7 @@ use crate::nested::program_of;
 use crate::session::Session;
 use catalog::{LockKey, LockMode, LockUse, TableLock, TableLocks};
 use dictionary::{TableName, ViewDefinition};
+use engine::TemporaryTables;
 use errors::SqlResult;
 use expression::Routine;
 use instance::{Instance, names_used, system_schemas, table_name, view_query};
@@ -14,6 +15,7 @@ use std::sync::Arc;
 /// Collects the locks of a statement and of the programs that it calls.
 struct Needs<'i> {
     instance: &'i Instance,
+    temporary: &'i TemporaryTables,
     locks: TableLocks,
     /// The programs that were looked into.
     programs: Vec<Arc<Routine>>,
@@ -28,6 +30,11 @@ impl Needs<'_> {
         for found in used.tables {
             let Ok(full) = table_name(&found.name, schema) else { continue };
             if system_schemas::is_system_schema(&full.schema) {
+                continue;
+            }
+            // Nobody else has it.
+            if !by_program && self.temporary.table(&full.schema, &full.table).is_some() {
+                self.locks.uses_temporary = true;
                 continue;
             }
             let key = LockKey::table(&full.schema, &full.table);
@@ -98,10 +105,14 @@ impl Needs<'_> {
 }
 
 /// The metadata locks that a statement needs, those of the programs that it calls among them. Tables of system schemas
-/// need none.
-pub(crate) fn locks_needed(instance: &Instance, statement: &Statement, schema: Option<&str>) -> TableLocks {
+/// and the session's temporary tables need none.
+pub(crate) fn locks_needed(
+    (instance, temporary): (&Instance, &TemporaryTables),
+    statement: &Statement,
+    schema: Option<&str>,
+) -> TableLocks {
     let (locks, programs, views) = (TableLocks::default(), Vec::new(), Vec::new());
-    let mut needs = Needs { instance, locks, programs, views };
+    let mut needs = Needs { instance, temporary, locks, programs, views };
     needs.add(statement, schema, false);
     let mut needed = needs.locks;
     needed.locks.sort_by(|left, right| left.key.cmp(&right.key));

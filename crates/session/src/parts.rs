@@ -3,7 +3,7 @@
 
 use crate::nested::Frame;
 use crate::state::SessionState;
-use engine::Transaction;
+use engine::{TemporaryTables, Transaction};
 use errors::Diagnostics;
 use exec::{LongParameters, StatementContext};
 use expression::TypedValue;
@@ -21,6 +21,7 @@ pub(crate) struct Parts<'a> {
     pub instance: &'a Arc<Instance>,
     pub shared: &'a SessionShared,
     pub user: &'a SessionUser,
+    pub temporary: &'a TemporaryTables,
     /// The transaction, which has begun.
     pub transaction: &'a Transaction,
     pub state: &'a mut SessionState,
@@ -45,6 +46,7 @@ impl Parts<'_> {
             instance: self.instance,
             shared: self.shared,
             user: self.user,
+            temporary: self.temporary,
             transaction: self.transaction,
             state: self.state,
             frame,
@@ -58,7 +60,7 @@ impl Parts<'_> {
         diagnostics: &mut Diagnostics,
         run: impl FnOnce(&mut StatementContext<'_>) -> T,
     ) -> T {
-        let Parts { instance, shared, user, transaction, frame, .. } = *self;
+        let Parts { instance, shared, user, temporary, transaction, frame, .. } = *self;
         self.state.numbers.given_insert_id = None;
         let mut files = SessionFiles::new(instance, user.reads_files());
         let (account, host) = (&user.account, &user.host);
@@ -72,6 +74,7 @@ impl Parts<'_> {
         };
         let mut context = StatementContext {
             engine: instance.engine(),
+            temporary,
             transaction,
             facts: frame.facts,
             session: self,

@@ -67,7 +67,7 @@ fn with_input<T>(
         }
     };
     let is_execution = runs && matches!(typing, ParameterTyping::FromContext(_));
-    let engine = context.engine;
+    let (engine, temporary) = (context.engine, context.temporary);
     let virtual_tables = context.virtual_tables;
     let privileges = context.privileges;
     let hints = context.hints;
@@ -76,6 +76,7 @@ fn with_input<T>(
     let mut planning = PlanningContext::new(context);
     let input = PlannerInput {
         engine,
+        temporary,
         virtual_tables,
         privileges,
         context: &mut planning,

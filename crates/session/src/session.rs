@@ -10,6 +10,7 @@ use crate::user_variables::UserVariables;
 use accounts::{AccountName, AuthenticationAccount, Grants};
 use catalog::HeldLocks;
 use charset::CollationId;
+use engine::TemporaryTables;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::{StatementFacts, TypedValue};
 use instance::ConnectionInfo;
@@ -46,6 +47,8 @@ pub struct Session {
     pub(crate) facts: Option<Box<StatementFacts>>,
     pub(crate) diagnostics: Diagnostics,
     pub(crate) transaction: TransactionState,
+    /// Behind the transaction: what it has changed of them is undone first.
+    pub(crate) temporary: TemporaryTables,
     pub(crate) locks: HeldLocks,
     pub(crate) prepared: PreparedStatements,
     pub(crate) user: SessionUser,
@@ -121,6 +124,7 @@ impl Session {
         shared: Arc<SessionShared>,
     ) -> Box<Session> {
         let account_text = Arc::clone(&shared.describe().account);
+        let id = u64::from(shared.id);
         Box::new(Session {
             instance: Arc::clone(instance),
             state: new_state(instance),
@@ -129,6 +133,7 @@ impl Session {
             facts: None,
             diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
             transaction: TransactionState::default(),
+            temporary: instance.engine().temporary_tables(id),
             locks: HeldLocks::default(),
             prepared: PreparedStatements::default(),
             user: SessionUser::new(account, info.host, user_text, account_text),
@@ -395,6 +400,7 @@ impl Session {
         self.close_all_statements();
         self.state.user_variables.clear();
         self.transaction = TransactionState::default();
+        self.temporary.drop_all();
         self.more_results = false;
     }
 }

@@ -88,6 +88,7 @@ pub(crate) fn showing(session: &mut Session, limit: (u64, u64)) -> Showing<'_> {
         user: &mut session.user,
         variables: &session.state.variables,
         settings,
+        temporary: &session.temporary,
         schema: session.schema.as_deref(),
         diagnostics: &session.diagnostics,
         counts: (session.state.numbers.warning_count, session.state.numbers.error_count),

@@ -367,7 +367,7 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        if changes_definitions(statement) {
+        if changes_definitions(statement) && !crate::temporary::defines_own_only(self, statement) {
             self.refuse_read_only_server()?;
             if !matches!(statement, Statement::SetDefaultRole { .. }) {
                 self.refuse_read_only_session()?;

@@ -39,7 +39,7 @@ impl Session {
 
     /// The metadata locks that a statement of this session needs.
     pub(crate) fn locks_needed(&self, statement: &Statement) -> TableLocks {
-        locks_needed(&self.instance, statement, self.schema.as_deref())
+        locks_needed((&self.instance, &self.temporary), statement, self.schema.as_deref())
     }
 
     /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
@@ -122,6 +122,10 @@ impl Session {
         for table in tables {
             self.shared.check_killed()?;
             let name = self.table_name(&table.table)?;
+            // Nobody else can have it.
+            if self.temporary.table(&name.schema, &name.table).is_some() {
+                continue;
+            }
             self.user.require_schema(&self.instance, Privileges::LOCK_TABLES, &name.schema)?;
             self.user.require_table_or_columns(&self.instance, Privileges::SELECT, &name)?;
             let mode = match table.mode {

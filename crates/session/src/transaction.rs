@@ -43,6 +43,15 @@ pub struct TransactionState {
     pub making: Option<Arc<Table>>,
     /// The last commit: later snapshots of this session include it.
     pub last_commit: Lsn,
+    /// Temporary tables were made within it, or dropped, which no rollback takes back.
+    pub(crate) temporary_tables: TemporaryTablesTouched,
+}
+
+/// What a transaction has done to temporary tables themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TemporaryTablesTouched {
+    pub made: bool,
+    pub dropped: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,6 +67,12 @@ impl TransactionState {
         let outcome = transaction.commit_in_place();
         self.ended = Some(transaction);
         outcome
+    }
+
+    /// Forgets what a transaction that has ended could be rolled back to.
+    fn forget_points(&mut self) {
+        self.savepoints.clear();
+        self.temporary_tables = TemporaryTablesTouched::default();
     }
 }
 
@@ -175,7 +190,7 @@ impl Session {
     pub(crate) fn begin_block(&mut self, read_only: Option<bool>) {
         let isolation = self.transaction.next_isolation.take();
         let read_only = read_only.or(self.transaction.next_read_only.take());
-        self.transaction.savepoints.clear();
+        self.transaction.forget_points();
         self.transaction.next_read_only = None;
         self.transaction.options = Characteristics {
             isolation: isolation.unwrap_or(self.settings().isolation),
@@ -186,7 +201,7 @@ impl Session {
 
     /// The open transaction leaves the session: it is in none then, and holds what it holds by name still.
     pub(crate) fn take_transaction(&mut self) -> Option<Box<Transaction>> {
-        self.transaction.savepoints.clear();
+        self.transaction.forget_points();
         self.transaction.explicit = false;
         self.shared.transaction.end();
         self.transaction.current.take()
@@ -210,6 +225,7 @@ impl Session {
         if commit {
             self.commit_open()?
         } else {
+            self.warn_of_temporary_tables();
             self.rollback_open()
         }
         if chain {
@@ -220,6 +236,17 @@ impl Session {
         }
         self.must_close |= release;
         self.send_ok(sink)
+    }
+
+    /// Warnings 1751 and 1752 of a rollback.
+    fn warn_of_temporary_tables(&mut self) {
+        let TemporaryTablesTouched { made, dropped } = self.transaction.temporary_tables;
+        if made {
+            self.diagnostics.warning(sql_error!(ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE));
+        }
+        if dropped {
+            self.diagnostics.warning(sql_error!(ER_WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE));
+        }
     }
 
     /// Those of the open transaction; where there is none, those that the next one would have.
@@ -296,7 +323,7 @@ impl Session {
     }
 
     fn commit_unhindered(&mut self) -> SqlResult<()> {
-        self.transaction.savepoints.clear();
+        self.transaction.forget_points();
         if let Some(transaction) = &self.transaction.current {
             self.packet_lsn = self.packet_lsn.max(transaction.reply_lsn());
             self.count(variables::status::id::HANDLER_COMMIT, 1);
@@ -330,7 +357,7 @@ impl Session {
     }
 
     fn rollback_engine_transaction(&mut self) {
-        self.transaction.savepoints.clear();
+        self.transaction.forget_points();
         let made = self.transaction.making.take();
         if let Some(transaction) = self.transaction.current.take() {
             self.count(variables::status::id::HANDLER_ROLLBACK, 1);
@@ -426,6 +453,7 @@ impl Session {
     /// ROLLBACK TO SAVEPOINT: later savepoints are forgotten. Error 1305.
     pub(crate) fn rollback_to_savepoint(&mut self, name: &str, sink: &mut dyn ResultSink) -> SqlResult<()> {
         let position = self.savepoint_position(name)?;
+        self.warn_of_temporary_tables();
         match self.transaction.savepoints[position].1 {
             Some(mark) => self.roll_back_to(mark)?,
             None => self.roll_back_and_go_on(),

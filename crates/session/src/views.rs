@@ -56,10 +56,14 @@ pub(crate) fn create_view(
     let definer = stated_definer(session, create)?;
     check_query(&create.query)?;
     let statement = Statement::Query(create.query.clone());
-    session.user.require_statement(&session.instance, &statement, session.schema.as_deref())?;
+    let own = (session.schema.as_deref(), &session.temporary);
+    session.user.require_statement(&session.instance, &statement, own)?;
     session.commit_implicitly()?;
     session.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
     let reads = session.locks_needed(&statement);
+    if let Some(name) = temporary_table_of(session, &statement) {
+        return Err(sql_error!(ER_VIEW_SELECT_TMPTABLE, name));
+    }
     let own = LockKey::table(&name.schema, &name.table);
     let reads_itself = reads.locks.iter().any(|lock| lock.key == own);
     let mut wanted = locks_to_change(std::slice::from_ref(&name));
@@ -420,6 +424,7 @@ fn rename_only_views(session: &Session, renames: &[(TableName, TableName)]) -> S
 /// What SHOW needs of a view: SHOW COLUMNS one that can be bound, SHOW CREATE warns of one that cannot.
 pub(crate) fn check_shown(session: &mut Session, show: &Show) -> SqlResult<()> {
     match show {
+        Show::CreateTable(name) if is_temporary(session, name) => Ok(()),
         Show::Columns { table, .. } | Show::Index { table, .. } => check_described(session, table),
         Show::CreateTable(name) | Show::CreateView(name) => {
             let Ok(name) = session.table_name(name) else { return Ok(()) };
@@ -436,6 +441,20 @@ pub(crate) fn check_shown(session: &mut Session, show: &Show) -> SqlResult<()> {
     }
 }
 
+/// A temporary table that a query reads.
+fn temporary_table_of(session: &Session, statement: &Statement) -> Option<String> {
+    if session.temporary.is_empty() {
+        return None;
+    }
+    let used = instance::names_used(statement).tables;
+    used.into_iter().map(|used| used.name).find(|name| is_temporary(session, name)).map(|name| name.name)
+}
+
+fn is_temporary(session: &Session, name: &ObjectName) -> bool {
+    let full = session.table_name(name);
+    full.is_ok_and(|full| session.temporary.table(&full.schema, &full.table).is_some())
+}
+
 fn note_missing_definer(session: &mut Session, view: &ViewDefinition) {
     let definer = AccountName::new(&view.definer_user, &view.definer_host);
     if session.instance.accounts().get(&definer).is_none() {
@@ -446,6 +465,7 @@ fn note_missing_definer(session: &mut Session, view: &ViewDefinition) {
 /// The same by the name as a statement writes it.
 pub(crate) fn check_described(session: &mut Session, name: &ObjectName) -> SqlResult<()> {
     match session.table_name(name) {
+        _ if is_temporary(session, name) => Ok(()),
         Ok(name) => check_valid(session, &name, true),
         Err(_) => Ok(()),
     }

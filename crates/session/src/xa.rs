@@ -147,8 +147,8 @@ pub(crate) fn refuse_tables(session: &mut Session, statement: &Statement) -> Sql
                 },
                 _ => (statement, false),
             };
-            let (instance, schema) = (&session.instance, session.schema.as_deref());
-            session.user.require_statement(instance, run, schema)?;
+            let (instance, own) = (&session.instance, (session.schema.as_deref(), &session.temporary));
+            session.user.require_statement(instance, run, own)?;
             if !only_reads && used.tables.iter().any(|used| used.mode == LockMode::Write) {
                 session.refuse_read_only_transaction()?;
             }
@@ -168,7 +168,8 @@ pub(crate) fn refuse_prepare(session: &mut Session, statement: &Statement) -> Sq
         Statement::CreateTable(create) => {
             let query = create.query.clone().map(Statement::Query);
             if let Some(query) = &query {
-                session.user.require_statement(&session.instance, query, session.schema.as_deref())?;
+                let own = (session.schema.as_deref(), &session.temporary);
+                session.user.require_statement(&session.instance, query, own)?;
             }
             let read = query.iter().flat_map(|query| names_used(query).tables).map(|used| used.name);
             let may_like = create.like.as_ref().is_none_or(|name| is_seen(session, name));
@@ -190,6 +191,14 @@ fn is_seen(session: &mut Session, name: &ObjectName) -> bool {
     let granted = session.user.current_grants(&session.instance).table_or_columns(&full.schema, &full.table);
     let is_open = instance::system_schemas::is_always_readable(&full.schema, &full.table);
     (is_open || granted.intersects(Privileges::ALL_TABLE)) && exists(session, name)
+}
+
+/// Error 4091: a branch that leaves its session when it is prepared cannot take the session's tables along.
+pub(crate) fn refuse_temporary_tables(session: &Session) -> SqlResult<()> {
+    match session.transaction.xa.xid().is_some() && session.state.is_on(id::XA_DETACH_ON_PREPARE) {
+        true => Err(sql_error!(ER_XA_TEMP_TABLE)),
+        false => Ok(()),
+    }
 }
 
 /// XA.

@@ -54,6 +54,14 @@ impl IndexId {
     }
 }
 
+impl TableId {
+    /// Whether it is a temporary table: their ids are handed out with those of their indexes.
+    #[inline]
+    pub fn is_temporary(self) -> bool {
+        IndexId(self.0).is_temporary()
+    }
+}
+
 /// The address of a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageId {

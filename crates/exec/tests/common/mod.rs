@@ -119,6 +119,7 @@ fn planned(statement: &Statement, context: &mut StatementContext<'_>, explains: 
     let (engine, transaction) = (context.engine, context.transaction);
     let input = PlannerInput {
         engine,
+        temporary: context.temporary,
         virtual_tables: &NoVirtualTables,
         privileges: &AllPrivileges,
         parameter_types: ParameterTypes::Values(types),
@@ -342,8 +343,10 @@ impl World {
         let transaction = self.engine.begin(TransactionOptions::default());
         transaction.begin_statement();
         let facts = self.facts();
+        let temporary = self.engine.temporary_tables(1);
         let mut context = StatementContext {
             engine: &self.engine,
+            temporary: &temporary,
             transaction: &transaction,
             facts: &facts,
             session: &mut self.view,

@@ -223,8 +223,7 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
         return common_table(binder, &alias, common);
     }
     let schema = binder.schema_of(&factor.name)?;
-    if let Some(table) = binder.input.engine.dictionary().table(&schema, &factor.name.name) {
-        binder.tables.push(table.clone());
+    if let Some(table) = binder.found_table(&schema, &factor.name.name, &alias)? {
         let is_it = |changed: &&ChangedTable| {
             changed.id == table.id() && changed.only_as.as_ref().is_none_or(|name| *name == alias)
         };

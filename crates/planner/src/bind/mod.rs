@@ -50,7 +50,7 @@ use ::expression::{BuildFacts, Expression};
 use changes::{ChangedTable, Changes};
 use common_tables::{BoundCommonTable, CommonTable, CommonTables};
 use derived::DerivedQueries;
-use engine::{Distribution, Engine, Table, Transaction};
+use engine::{Distribution, Engine, Table, TemporaryTables, Transaction};
 use errors::{SqlError, SqlResult, sql_error};
 use nature::Nature;
 use optimizer::{Block, OpenSelect, Optimizer, Survey};
@@ -71,6 +71,8 @@ const BOUND_AT_ONCE: u32 = 64;
 pub struct PlannerInput<'a> {
     /// Engine: definitions and statistics.
     pub engine: &'a Engine,
+    /// The session's temporary tables: their names go before all others.
+    pub temporary: &'a TemporaryTables,
     /// Tables without storage.
     pub virtual_tables: &'a dyn VirtualTables,
     /// What the user may do.
@@ -115,6 +117,8 @@ pub(crate) struct Binder<'a> {
     pub parameters: Parameters,
     /// Base tables that the statement names.
     pub tables: Vec<Arc<Table>>,
+    /// The temporary tables among them, with what the statement calls them.
+    pub temporary: Vec<(TableId, String)>,
     /// Tables that change because foreign keys refer to changed ones.
     pub cascades: Vec<plan::Target>,
     /// Statistics of base tables that were asked for.
@@ -156,6 +160,7 @@ impl<'a> Binder<'a> {
             nature: Nature::default(),
             parameters: Parameters::default(),
             tables: Vec::new(),
+            temporary: Vec::new(),
             cascades: Vec::new(),
             statistics: Vec::new(),
             hints_found: BTreeSet::new(),
@@ -281,13 +286,31 @@ impl<'a> Binder<'a> {
     /// A base table; errors 1046, 1049, 1146.
     pub fn base_table(&mut self, name: &ast::ObjectName) -> SqlResult<Arc<Table>> {
         let schema = self.schema_of(name)?;
-        match self.input.engine.dictionary().table(&schema, &name.name) {
-            Some(table) => {
-                self.tables.push(table.clone());
-                Ok(table)
-            }
+        match self.found_table(&schema, &name.name, &name.name)? {
+            Some(table) => Ok(table),
             None => Err(view::unchangeable(self, &schema, &name.name)),
         }
+    }
+
+    /// The base table of that name, or the temporary one that goes before it; none of these in a view. Error 1137 for a temporary table
+    /// that the statement has named before.
+    pub fn found_table(&mut self, schema: &str, name: &str, alias: &str) -> SqlResult<Option<Arc<Table>>> {
+        let own = match self.privileges.open_views.is_empty() {
+            true => self.input.temporary.table(schema, name),
+            false => None,
+        };
+        let found = match own {
+            Some(table) => {
+                if let Some((_, first)) = self.temporary.iter().find(|(known, _)| *known == table.id()) {
+                    return Err(sql_error!(ER_CANT_REOPEN_TABLE, first));
+                }
+                self.temporary.push((table.id(), alias.to_owned()));
+                Some(table)
+            }
+            None => self.input.engine.dictionary().table(schema, name),
+        };
+        self.tables.extend(found.clone());
+        Ok(found)
     }
 
     pub fn unknown_table(&self, schema: &str, table: &str) -> SqlError {

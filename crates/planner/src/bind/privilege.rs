@@ -13,6 +13,7 @@ use std::sync::Arc;
 /// The definition of the table behind it, if it is one that privileges are granted on.
 fn granted_definition(table: &BoundTable) -> Option<&TableDefinition> {
     match &table.source {
+        Source::Base(base) if base.is_temporary() => None,
         // A view whose rows are changed stands under its own names.
         Source::Base(base) => Some(table.view.as_deref().unwrap_or_else(|| base.definition())),
         Source::Virtual(definition) => Some(definition),
@@ -131,6 +132,9 @@ impl<'a> Privileges<'a> {
 
     /// An INSERT or REPLACE as a whole.
     pub fn require_insert(&mut self, insert: &ast::Insert, definition: &TableDefinition) {
+        if definition.id.is_temporary() {
+            return;
+        }
         let access = match (insert.replace, insert.on_duplicate.is_empty()) {
             (true, _) => TableAccess::Replace,
             (false, false) => TableAccess::InsertOrUpdate,
@@ -166,6 +170,9 @@ impl<'a> Privileges<'a> {
         assignments: &[ast::Assignment],
         access: TableAccess,
     ) {
+        if definition.id.is_temporary() {
+            return;
+        }
         for one in assignments {
             let written = &one.column.column;
             if let Some(at) = definition.column_position(written) {
@@ -177,6 +184,9 @@ impl<'a> Privileges<'a> {
 
     /// The statement uses all columns of a table without naming them.
     pub fn require_every_column(&mut self, definition: &TableDefinition, access: TableAccess) {
+        if definition.id.is_temporary() {
+            return;
+        }
         let shown = definition.columns.iter().filter(|column| !column.invisible);
         let extent = Extent::EveryColumn(shown.map(|column| column.name.clone()).collect());
         let TableName { schema, table } = definition.name.clone();

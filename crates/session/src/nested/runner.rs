@@ -132,7 +132,8 @@ impl Runner<'_> {
             });
         }
         let facts = self.parts.frame.facts;
-        let mut locks = locks_needed(self.parts.instance, &statement.statement, facts.schema.as_deref());
+        let own = (&**self.parts.instance, self.parts.temporary);
+        let mut locks = locks_needed(own, &statement.statement, facts.schema.as_deref());
         self.check_tables(&locks)?;
         let seen = self.parts.instance.see(&locks);
         let mut prepared = None;

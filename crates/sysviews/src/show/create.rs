@@ -21,8 +21,9 @@ pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: 
         table.foreign_keys.iter().map(|key| format!("  {}", key.clause(table, &|name| quoted(name), true))),
     );
     lines.extend(table.checks.iter().map(check_line));
+    let temporary = if table.id.is_temporary() { "TEMPORARY " } else { "" };
     format!(
-        "CREATE TABLE {} (\n{}\n) ENGINE=InnoDB{}",
+        "CREATE {temporary}TABLE {} (\n{}\n) ENGINE=InnoDB{}",
         quoted(&table.name.table),
         lines.join(",\n"),
         options(table, next_id)

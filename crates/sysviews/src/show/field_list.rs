@@ -17,14 +17,18 @@ impl Showing<'_> {
         let name = ObjectName { schema: None, name: String::from_utf8_lossy(table).into_owned() };
         let name = self.table_name(&name)?;
         let pattern = String::from_utf8_lossy(pattern).into_owned();
-        let stored = self.instance.engine().dictionary().table(&name.schema, &name.table);
+        let own = self.own_table(&name);
+        let is_own = own.is_some();
+        let stored = own.or_else(|| self.instance.engine().dictionary().table(&name.schema, &name.table));
         let system = definition(&name.schema, &name.table);
         let definition = match (&stored, &system) {
             (Some(table), _) => table.definition(),
             (None, Some(definition)) => definition,
             (None, None) => return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
         };
-        self.require_shown(&name)?;
+        if !is_own {
+            self.require_shown(&name)?;
+        }
         let tables = self.system_tables();
         let shown = definition.columns.iter().enumerate().filter(|(position, found)| {
             !found.invisible

@@ -11,6 +11,7 @@ use crate::system_tables::{Overlay, SystemTables};
 use catalog::HeldLocks;
 use charset::CollationId;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition, TableName, TableOptions};
+use engine::TemporaryTables;
 use errors::{Diagnostics, SqlResult, sql_error};
 use instance::system_schemas::{OVERLAY_SCHEMA, OVERLAY_TABLE};
 use instance::{Instance, SessionShared, SessionUser, StatementSettings};
@@ -41,6 +42,8 @@ pub struct Showing<'s> {
     pub variables: &'s Arc<SessionVariables>,
     /// What they say to statements.
     pub settings: &'s StatementSettings,
+    /// Its temporary tables.
+    pub temporary: &'s TemporaryTables,
     /// Its default schema.
     pub schema: Option<&'s str>,
     /// Conditions of the statement before.

@@ -11,9 +11,11 @@ use crate::{schema_exists, table_exists};
 use accounts::Privileges;
 use catalog::{LockKey, LockMode, Namespace};
 use dictionary::{SchemaDefinition, TableName, ViewDefinition};
+use engine::Table;
 use errors::{SqlResult, sql_error};
 use instance::{lock_limit, lock_owner};
 use parser::ast::{ObjectName, Show, ShowFilter};
+use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
 use wire::result::ResultColumn;
 
@@ -160,9 +162,17 @@ impl Showing<'_> {
         Ok(Listing { columns, rows })
     }
 
+    /// The temporary table of that name.
+    pub(super) fn own_table(&self, name: &TableName) -> Option<Arc<Table>> {
+        self.temporary.table(&name.schema, &name.table)
+    }
+
     /// The table that a SHOW form names. Errors: 1046, 1142, 1146.
     fn shown_table(&mut self, table: &ObjectName) -> SqlResult<TableName> {
         let name = self.table_name(table)?;
+        if self.own_table(&name).is_some() {
+            return Ok(name);
+        }
         if !schema_exists(self.instance, &name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
@@ -248,13 +258,19 @@ impl Showing<'_> {
 
     /// Rows of information_schema.COLUMNS for one table, COLUMN_KEY as text.
     fn column_rows(&mut self, name: &TableName) -> SqlResult<Vec<Vec<Value>>> {
-        let rows = self.system_tables().visible_column_rows(&name.schema, &name.table);
+        let own = self.own_table(name);
+        let is_own = own.is_some();
+        let rows = self.system_tables().visible_column_rows(name, own);
         const KEYS: [&str; 5] = ["", "", "PRI", "UNI", "MUL"];
         Ok(rows
             .into_iter()
             .map(|mut row| {
                 if let Value::UInt(member) = row[16] {
                     row[16] = text(KEYS[(member as usize).min(4)]);
+                }
+                // MySQL lists these without its dictionary.
+                if is_own && row[17] == text("") {
+                    row[17] = Value::Null;
                 }
                 row
             })
@@ -281,7 +297,8 @@ impl Showing<'_> {
             not_null(text_column("Visible", 3)),
             column("Expression", ColumnType::text(TypeKind::LongText, charset::CollationId::UTF8MB3_BIN)),
         ];
-        let rows = self.system_tables().index_rows_of(&name.schema, &name.table);
+        let own = self.own_table(&name);
+        let rows = self.system_tables().index_rows_of(&name, own);
         let order = [2, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17];
         let rows = rows.into_iter().map(|row| order.map(|at| row[at].clone()).to_vec()).collect();
         Ok(Listing { columns, rows })
@@ -290,6 +307,9 @@ impl Showing<'_> {
     /// SHOW CREATE TABLE. Errors: 1142 before the table is looked up, 1049, 1146.
     fn create_table_listing(&mut self, table: &ObjectName) -> SqlResult<Listing> {
         let name = self.table_name(table)?;
+        if let Some(own) = self.own_table(&name) {
+            return Ok(self.stored_table_text(&own));
+        }
         let open = instance::system_schemas::is_always_readable(&name.schema, &name.table);
         if !open
             && !self
@@ -310,21 +330,23 @@ impl Showing<'_> {
         if let Some(view) = self.instance.engine().dictionary().views.get(&name.schema, &name.table) {
             return self.text_of_view(&view);
         }
-        let zone = &self.settings.facts.time_zone;
-        let engine = self.instance.engine();
-        let statement = match engine.dictionary().table(&name.schema, &name.table) {
-            Some(stored) => {
-                let next_id =
-                    stored.definition().auto_increment_column().map(|_| stored.auto_increment().peek());
-                create_table(stored.definition(), next_id, zone)
+        if let Some(stored) = self.instance.engine().dictionary().table(&name.schema, &name.table) {
+            return Ok(self.stored_table_text(&stored));
+        }
+        match system_tables::definition(&name.schema, &name.table) {
+            Some(definition) => {
+                let statement = create_table(&definition, None, &self.settings.facts.time_zone);
+                Ok(table_text(name.table, statement))
             }
-            None => match system_tables::definition(&name.schema, &name.table) {
-                Some(definition) => create_table(&definition, None, zone),
-                None => return Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
-            },
-        };
-        let columns = vec![line_column("Table", 64), line_column("Create Table", 1024)];
-        Ok(Listing { columns, rows: vec![vec![text(name.table), text(statement)]] })
+            None => Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
+        }
+    }
+
+    fn stored_table_text(&self, table: &Table) -> Listing {
+        let definition = table.definition();
+        let next_id = definition.auto_increment_column().map(|_| table.auto_increment().peek());
+        let statement = create_table(definition, next_id, &self.settings.facts.time_zone);
+        table_text(definition.name.table.clone(), statement)
     }
 
     /// SHOW CREATE VIEW. Errors: 1142, 1049, 1146, 1347.
@@ -394,4 +416,9 @@ const COLUMN_COMMENT_CHARACTERS: u32 = 2048;
 /// A column of a few fixed words, which MySQL keeps as ENUM.
 fn fixed_column(name: &str, characters: u32) -> ResultColumn {
     column(name, ColumnType::char(characters, charset::CollationId::UTF8MB3_BIN))
+}
+
+fn table_text(name: String, statement: String) -> Listing {
+    let columns = vec![line_column("Table", 64), line_column("Create Table", 1024)];
+    Listing { columns, rows: vec![vec![text(name), text(statement)]] }
 }

@@ -160,6 +160,7 @@ impl SystemTables<'_> {
     fn held_on_column(&self, definition: &TableDefinition, column: &str) -> Privileges {
         let name = &definition.name;
         match name.schema.as_str() {
+            _ if definition.id.is_temporary() => Privileges::ALL_COLUMN,
             "information_schema" => Privileges::SELECT,
             schema if instance::system_schemas::is_always_readable(schema, &name.table) => Privileges::SELECT,
             schema => self.user.grants.column(schema, &name.table, column),

@@ -6,7 +6,7 @@ use super::{SystemTables, definition, names};
 use crate::result::text;
 use accounts::Privileges;
 use charset::CollationId;
-use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition, ViewDefinition};
+use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition, TableName, ViewDefinition};
 use engine::Table;
 use errors::SqlResult;
 use instance::system_schemas::{is_always_readable, is_hidden};
@@ -450,8 +450,13 @@ impl SystemTables<'_> {
     }
 
     /// Rows of COLUMNS for the columns of one table that the user may see.
-    pub(crate) fn visible_column_rows(&self, schema: &str, table: &str) -> Vec<Vec<Value>> {
-        let Some(found) = self.found(schema, table) else { return Vec::new() };
+    pub(crate) fn visible_column_rows(
+        &self,
+        name: &TableName,
+        temporary: Option<Arc<Table>>,
+    ) -> Vec<Vec<Value>> {
+        let own = temporary.map(AnyTable::Stored);
+        let Some(found) = own.or_else(|| self.found(&name.schema, &name.table)) else { return Vec::new() };
         let definition = found.definition();
         (0..definition.columns.len())
             .filter(|position| self.sees_column(definition, *position))
@@ -460,7 +465,10 @@ impl SystemTables<'_> {
     }
 
     /// Rows of STATISTICS for one table.
-    pub(crate) fn index_rows_of(&self, schema: &str, table: &str) -> Vec<Vec<Value>> {
-        self.found(schema, table).map(|found| self.index_rows(&found)).unwrap_or_default()
+    pub(crate) fn index_rows_of(&self, name: &TableName, temporary: Option<Arc<Table>>) -> Vec<Vec<Value>> {
+        let own = temporary.map(AnyTable::Stored);
+        own.or_else(|| self.found(&name.schema, &name.table))
+            .map(|found| self.index_rows(&found))
+            .unwrap_or_default()
     }
 }

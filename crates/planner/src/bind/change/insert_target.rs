@@ -38,7 +38,9 @@ pub(super) fn insert_target(
     command: &'static str,
 ) -> SqlResult<InsertTarget> {
     let schema = binder.schema_of(name)?;
-    let Some(view) = binder.input.virtual_tables.view(&schema, &name.name)? else {
+    let own = binder.input.temporary.table(&schema, &name.name);
+    let view = if own.is_some() { None } else { binder.input.virtual_tables.view(&schema, &name.name)? };
+    let Some(view) = view else {
         let table = binder.base_table(name)?;
         let names = table.definition().clone();
         let order = (0..names.columns.len()).filter(|at| !names.columns[*at].invisible).collect();

@@ -80,6 +80,10 @@ fn children(
 ) -> SqlResult<Vec<ChildKey>> {
     let engine = binder.input.engine;
     let mut children = Vec::new();
+    // Keys refer to the base table of that name.
+    if definition.id.is_temporary() {
+        return Ok(children);
+    }
     for (name, ordinal) in engine.dictionary().referring(&definition.name) {
         let Some(table) = engine.dictionary().table(&name.schema, &name.table) else { continue };
         let keys = &table.definition().foreign_keys;

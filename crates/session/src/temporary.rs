@@ -1,0 +1,101 @@
+//! Temporary tables as statements of this session make and remove them. Nothing of it commits the transaction, and nobody else's locks
+//! are in the way; the rows roll back with the transaction, the tables stay.
+
+use crate::definitions::{check_expressions, defaults_of, definer, definer_with, selected_table};
+use crate::session::Session;
+use catalog::{LockKey, LockMode};
+use ddl::{Creation, Selected, TABLE_BEING_FILLED};
+use dictionary::TableName;
+use errors::SqlResult;
+use parser::ast::{CreateTable, Statement};
+use wire::result::ClientChannel;
+
+/// CREATE TEMPORARY TABLE in its three forms. Error 1792 in a READ ONLY transaction.
+pub(crate) fn create_table(
+    session: &mut Session,
+    statement: &Statement,
+    (name, create): (TableName, &CreateTable),
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<()> {
+    session.refuse_read_only_transaction()?;
+    crate::xa::refuse_temporary_tables(session)?;
+    make_table(session, statement, (name, create), channel)?;
+    session.transaction.temporary_tables.made |= session.in_transaction_block();
+    Ok(())
+}
+
+fn make_table(
+    session: &mut Session,
+    statement: &Statement,
+    (name, create): (TableName, &CreateTable),
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<()> {
+    let mut read = Vec::new();
+    if let Some(like) = &create.like {
+        let like = session.table_name(like)?;
+        read.push((LockKey::table(&like.schema, &like.table), LockMode::Read));
+    }
+    let defaults = defaults_of(session, ddl::declared_defaults(statement));
+    let creation = match read.is_empty() {
+        true => definer_with(session, defaults).create_temporary(&name, create),
+        false => session.with_definition_locks(read, |session| {
+            definer_with(session, defaults).create_temporary(&name, create)
+        }),
+    };
+    match creation? {
+        Creation::Done => session.send_ok(channel),
+        Creation::ToMake(definition) => {
+            check_expressions(session, &definition)?;
+            definer(session).make_temporary(*definition)?;
+            session.send_ok(channel)
+        }
+        Creation::AsSelect(selected) => create_as_select(session, selected, create, channel),
+    }
+}
+
+/// The table is called so only when it is filled: the query may read one that has the name until then.
+fn create_as_select(
+    session: &mut Session,
+    selected: Selected,
+    create: &CreateTable,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<()> {
+    let Some((definition, insert)) = selected_table(session, selected, create)? else {
+        return session.send_ok(channel);
+    };
+    let schema = definition.name.schema.clone();
+    definer(session).make_temporary_to_fill(definition)?;
+    let filled = session.run_data_statement(&insert, channel);
+    match filled {
+        Ok(()) => session.temporary.show(&schema, TABLE_BEING_FILLED),
+        Err(_) => {
+            session.temporary.drop_table(&TableName { schema, table: TABLE_BEING_FILLED.to_owned() });
+        }
+    }
+    filled
+}
+
+/// Removes temporary tables.
+pub(crate) fn drop_tables(session: &mut Session, names: &[TableName]) {
+    for name in names {
+        let is_dropped = session.temporary.drop_table(name);
+        session.transaction.temporary_tables.dropped |= is_dropped && session.in_transaction_block();
+    }
+}
+
+/// Whether a statement defines temporary tables alone, which a READ ONLY server admits.
+pub(crate) fn defines_own_only(session: &Session, statement: &Statement) -> bool {
+    let is_own = |name| {
+        let full = session.table_name(name);
+        full.is_ok_and(|name| session.temporary.table(&name.schema, &name.table).is_some())
+    };
+    match statement {
+        Statement::CreateTable(create) => create.temporary,
+        Statement::DropTable(drop) => drop.temporary || drop.tables.iter().all(is_own),
+        Statement::AlterTable(alter) => is_own(&alter.name),
+        Statement::TruncateTable(name) => is_own(name),
+        Statement::CreateIndex(create) => is_own(&create.table),
+        Statement::DropIndex(drop) => is_own(&drop.table),
+        _ => false,
+    }
+}
