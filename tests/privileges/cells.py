@@ -121,7 +121,7 @@ def grantable(grants):
 
 
 def cells():
-    for one in itertools.chain(queries(), changes(), views(), definitions(), shows(), system_views(), administration(), accounts(), session_variables()):
+    for one in itertools.chain(queries(), changes(), views(), temporary(), definitions(), shows(), system_views(), administration(), accounts(), session_variables()):
         seen = set()
         for name, grants in states(one):
             if grants in seen or not grantable(grants):
@@ -417,6 +417,37 @@ def views():
         ("RENAME TABLE security_v.definer TO security_v.other", ["ALTER, DROP ON security_v.definer", "CREATE, INSERT ON security_v.other"]),
     ]:
         yield case("views", sql, needs, WORLD, states=[("and SET_ANY_DEFINER", (*needs, "SET_ANY_DEFINER ON *.*"))])
+
+
+def temporary():
+    """Temporary tables: who may make them may do all with them; what they hide, and what they do not, is asked for as ever."""
+    make, may = "CREATE TEMPORARY TABLE security_a.t (a INT, b INT, secret INT)", "CREATE TEMPORARY TABLES ON security_a.*"
+    for sql, needs in [
+        (make, [may]), ("CREATE TEMPORARY TABLE security_none.t (a INT)", ["CREATE TEMPORARY TABLES ON security_none.*"]),
+        ("CREATE TEMPORARY TABLE security_b.new (a INT)", ["CREATE TEMPORARY TABLES ON security_b.*"]),
+        ("CREATE TEMPORARY TABLE security_a.own LIKE security_a.t", [may, "SELECT ON security_a.t"]),
+        ("CREATE TEMPORARY TABLE security_a.own SELECT secret FROM security_a.t", [may, "SELECT ON security_a.t"]),
+        ("CREATE TEMPORARY TABLE security_a.own SELECT a FROM security_a.missing", [may, "SELECT ON security_a.*"]),
+        ("CREATE TEMPORARY TABLE information_schema.own (a INT)", []),
+        ("DROP TEMPORARY TABLE security_a.t", []), ("DROP TEMPORARY TABLE IF EXISTS security_a.missing", []),
+    ]:
+        yield case("temporary", sql, needs, states=[("with CREATE", (*needs, "CREATE ON security_a.*"))])
+    for sql, more in [
+        ("SELECT * FROM security_a.t", []), ("INSERT INTO security_a.t VALUES (1, 2, 3)", []), ("UPDATE security_a.t SET secret = 1", []),
+        ("DELETE FROM security_a.t", []), ("REPLACE INTO security_a.t VALUES (1, 2, 3)", []), ("SELECT * FROM security_a.t FOR UPDATE", []),
+        ("INSERT INTO security_a.t SELECT a, b, 1 FROM security_a.u", ["SELECT ON security_a.u"]),
+        ("UPDATE security_a.t JOIN security_a.u USING (a) SET security_a.u.b = 1", ["SELECT, UPDATE ON security_a.u"]),
+        ("DROP TABLE security_a.t", []), ("DROP TEMPORARY TABLE security_a.t", []), ("DROP TABLE security_a.t, security_a.u", ["DROP ON security_a.u"]),
+        ("TRUNCATE TABLE security_a.t", []), ("ALTER TABLE security_a.t ADD COLUMN c INT", []), ("CREATE INDEX i ON security_a.t (b)", []),
+        ("ALTER TABLE security_a.t RENAME TO security_a.own", []), ("RENAME TABLE security_a.t TO security_a.own", ["ALTER, DROP ON security_a.t", "CREATE, INSERT ON security_a.*"]),
+        ("DESCRIBE security_a.t", []), ("SHOW CREATE TABLE security_a.t", []), ("SHOW INDEX FROM security_a.t", []), ("EXPLAIN SELECT * FROM security_a.t", []),
+        ("CHECK TABLE security_a.t", []), ("ANALYZE TABLE security_a.t", []), ("CHECKSUM TABLE security_a.t", []),
+        ("CREATE TABLE security_a.own LIKE security_a.t", ["CREATE ON security_a.*"]),
+        ("CREATE TEMPORARY TABLE security_a.own SELECT * FROM security_a.t", []),
+        ("SELECT a FROM security_v.invoker", ["SELECT ON security_v.invoker", "SELECT ON security_a.t"]),
+        ("SELECT a FROM security_v.definer", ["SELECT ON security_v.definer"]),
+    ]:
+        yield case("temporary", (make, sql), [may, *more], WORLD, rows=sql.startswith("SELECT"))
 
 
 def definitions():

@@ -132,7 +132,7 @@ def outcome(server, cell, files):
 
 def changes_session(cell):
     """Whether the steps leave something in the session that a later cell would see."""
-    words = ("USE ", "SET ", "LOCK ", "PREPARE ", "FLUSH TABLES", "DROP DATABASE")
+    words = ("CREATE TEMPORARY", "USE ", "SET ", "LOCK ", "PREPARE ", "FLUSH TABLES", "DROP DATABASE")
     return any(step.startswith(words) for step in cell.steps)
 
 

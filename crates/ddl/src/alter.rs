@@ -71,14 +71,17 @@ impl Definer<'_> {
 
     /// ALTER, and what a rename takes besides.
     fn require_alter(&mut self, name: &TableName, actions: &[AlterAction]) -> SqlResult<()> {
-        if self.is_temporary(name) {
-            return Ok(());
-        }
         let renamed = actions.iter().find_map(|action| match action {
             AlterAction::RenameTable(to) => Some(to),
             _ => None,
         });
         match renamed {
+            // Of the new name as much as of a base table's.
+            Some(to) if self.is_temporary(name) => {
+                let to = self.table_name(to)?;
+                self.user.require_table(self.instance, Privileges::INSERT.with(Privileges::CREATE), &to)
+            }
+            None if self.is_temporary(name) => Ok(()),
             Some(to) => {
                 let to = self.table_name(to)?;
                 self.user.require_rename(self.instance, name, &to)

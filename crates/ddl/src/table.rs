@@ -356,7 +356,7 @@ impl Definer<'_> {
         for table in &drop.tables {
             self.check_killed()?;
             let name = self.table_name(table)?;
-            if !self.is_temporary(&name) {
+            if !drop.temporary && !self.is_temporary(&name) {
                 self.user.require_table(self.instance, Privileges::DROP, &name)?;
             }
             if !seen.insert(name.clone()) {

@@ -85,17 +85,20 @@ impl<'a> Privileges<'a> {
         self.requests.push(request);
     }
 
-    /// The statement uses a table, whatever it does with its columns.
-    pub fn require_table(&mut self, name: &TableName, access: TableAccess) {
-        let extent = Extent::Table;
-        self.ask(PrivilegeRequest { schema: name.schema.clone(), table: name.table.clone(), access, extent });
+    /// The statement uses a table, whatever it does with its columns. Nobody is asked what a session does with its temporary ones.
+    pub fn require_table(&mut self, of: &TableDefinition, access: TableAccess) {
+        if !of.id.is_temporary() {
+            let TableName { schema, table } = of.name.clone();
+            self.ask(PrivilegeRequest { schema, table, access, extent: Extent::Table });
+        }
     }
 
     /// The statement uses a column. One request for all columns of a table makes executions cheap.
-    pub fn require_column(&mut self, name: &TableName, column: &str, access: TableAccess) {
-        if self.trusted {
+    pub fn require_column(&mut self, of: &TableDefinition, column: &str, access: TableAccess) {
+        if self.trusted || of.id.is_temporary() {
             return;
         }
+        let name = &of.name;
         let is_known = |known: &PrivilegeRequest| {
             matches!(known.extent, Extent::Columns(_))
                 && known.access == access
@@ -132,15 +135,12 @@ impl<'a> Privileges<'a> {
 
     /// An INSERT or REPLACE as a whole.
     pub fn require_insert(&mut self, insert: &ast::Insert, definition: &TableDefinition) {
-        if definition.id.is_temporary() {
-            return;
-        }
         let access = match (insert.replace, insert.on_duplicate.is_empty()) {
             (true, _) => TableAccess::Replace,
             (false, false) => TableAccess::InsertOrUpdate,
             (false, true) => TableAccess::Insert,
         };
-        self.require_table(&definition.name, access);
+        self.require_table(definition, access);
     }
 
     /// The tables of an UPDATE: with several, which of them are changed is known when columns are.
@@ -157,7 +157,7 @@ impl<'a> Privileges<'a> {
                 && let Some(definition) = granted_definition(&block.tables[table])
             {
                 let column = as_written(&definition.columns[column].name, &assignment.column.column);
-                self.require_column(&definition.name, column, TableAccess::Update);
+                self.require_column(definition, column, TableAccess::Update);
             }
         }
         Ok(())
@@ -170,14 +170,11 @@ impl<'a> Privileges<'a> {
         assignments: &[ast::Assignment],
         access: TableAccess,
     ) {
-        if definition.id.is_temporary() {
-            return;
-        }
         for one in assignments {
             let written = &one.column.column;
             if let Some(at) = definition.column_position(written) {
                 let column = as_written(&definition.columns[at].name, written);
-                self.require_column(&definition.name, column, access);
+                self.require_column(definition, column, access);
             }
         }
     }
@@ -200,7 +197,7 @@ impl<'a> Privileges<'a> {
 
     fn require_each<'t>(&mut self, tables: impl Iterator<Item = &'t BoundTable>, access: TableAccess) {
         for definition in tables.filter_map(granted_definition) {
-            self.require_table(&definition.name, access);
+            self.require_table(definition, access);
         }
     }
 
@@ -214,7 +211,7 @@ impl<'a> Privileges<'a> {
     pub fn require_column_read(&mut self, bound: &BoundTable, column: usize, written: &str) {
         if let Some(definition) = granted_definition(bound) {
             let column = as_written(&definition.columns[column].name, written);
-            self.require_column(&definition.name, column, TableAccess::Select);
+            self.require_column(definition, column, TableAccess::Select);
         }
     }
 

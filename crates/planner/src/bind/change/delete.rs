@@ -53,8 +53,8 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
         change(binder, number);
         let target = target(binder, number, Vec::new(), Wanted::Delete)?;
         let view = binder.block().tables[number].view.clone();
-        let name = view.as_deref().unwrap_or_else(|| target.base.table.definition()).name.clone();
-        binder.privileges.require_table(&name, TableAccess::Delete);
+        let named = view.as_deref().unwrap_or_else(|| target.base.table.definition());
+        binder.privileges.require_table(named, TableAccess::Delete);
         targets.push(target);
     }
     let limit = delete.limit.as_ref().map(|limit| binder.row_count(limit)).transpose()?;
@@ -62,7 +62,7 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
     conditions.extend(conditions_of(binder, delete.filter.as_ref())?);
     if let Some(view) = binder.block().tables.first().and_then(|table| table.view.clone()) {
         let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
-            privileges.require_table(&below.name, TableAccess::Delete);
+            privileges.require_table(below, TableAccess::Delete);
         };
         let read = read_columns(binder, &view);
         changed.require_below(binder, &view.name, whole, &[read]);

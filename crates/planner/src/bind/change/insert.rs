@@ -227,7 +227,7 @@ fn target_columns(
             .column_position(&reference.column)
             .ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))?;
         let name = as_written(&definition.columns[column].name, &reference.column);
-        binder.privileges.require_column(&definition.name, name, TableAccess::Insert);
+        binder.privileges.require_column(definition, name, TableAccess::Insert);
         if columns.contains(&column) && !target.has_computed() {
             return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
         }

@@ -24,7 +24,7 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
     let (table, definition) = (into.table.clone(), into.names.clone());
     let replaces = load.duplicates == ast::LoadDuplicates::Replace;
     let access = if replaces { TableAccess::Replace } else { TableAccess::Insert };
-    binder.privileges.require_table(&definition.name, access);
+    binder.privileges.require_table(&definition, access);
     let (fields, columns) = fields(&into, load)?;
     require_fields(binder, &into, (columns, load), access);
     push_target(binder, &definition, &load.table.name);
@@ -107,13 +107,13 @@ fn require_fields(
 ) {
     for column in &columns {
         let name = &into.names.columns[*column].name;
-        binder.privileges.require_column(&into.names.name, name, TableAccess::Insert);
+        binder.privileges.require_column(&into.names, name, TableAccess::Insert);
     }
     binder.privileges.require_assigned(&into.names, &load.assignments, TableAccess::Insert);
     let assigned = load.assignments.iter();
     columns.extend(assigned.filter_map(|one| into.names.column_position(&one.column.column)));
     let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
-        privileges.require_table(&below.name, access);
+        privileges.require_table(below, access);
     };
     into.require_whole_below(binder, whole);
     into.require_given_below(binder, &columns, &[]);

@@ -160,7 +160,7 @@ fn require_below(binder: &mut Binder<'_>, update: &ast::Update, changed: &Change
     }
     let taken = [Taken { columns, access: TableAccess::Update }];
     let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
-        privileges.require_table(&below.name, TableAccess::Update);
+        privileges.require_table(below, TableAccess::Update);
     };
     changed.require_below(binder, &view.name, whole, &taken);
     Ok(())

@@ -71,7 +71,7 @@ impl Changed {
                 whole(privileges, below);
                 for (columns, taken) in columns.iter().zip(taken) {
                     for column in columns {
-                        privileges.require_column(&below.name, &below.columns[*column].name, taken.access);
+                        privileges.require_column(below, &below.columns[*column].name, taken.access);
                     }
                 }
             });
