@@ -4,7 +4,7 @@ CARGO ?= cargo
 PROFILE ?= release
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: run build test test-drivers bench fuzz clean
+.PHONY: run build test test-drivers conformance bench fuzz clean
 
 run:
 	tests/install.sh build
@@ -23,6 +23,13 @@ test-drivers:
 	$(CARGO) build --profile quick --bin iruka
 	$(TARGET)/venv/bin/python tests/with_server.py --binary $(TARGET)/quick/iruka -- \
 		$(TARGET)/venv/bin/python tests/drivers/run.py {target}
+
+# The recorded streams are not in this repository: CONFORMANCE names the directory that has them and the program that replays them.
+conformance:
+	tests/install.sh test
+	$(CARGO) build --release --bin iruka
+	$(TARGET)/venv/bin/python tests/with_server.py --binary $(TARGET)/release/iruka --option=--secure-file-priv= --option=--local-infile=ON -- \
+		$(TARGET)/venv/bin/python tests/conformance/run.py {target} --causes 40 --document docs/compatibility.md
 
 bench:
 	tests/install.sh test

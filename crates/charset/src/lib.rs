@@ -20,7 +20,7 @@ mod weights;
 
 pub use charset::{Charset, Conversion};
 pub use collation::Collation;
-pub use registry::{charset_by_name, charsets, collation, collation_by_name, collations};
+pub use registry::{charset_by_name, charsets, collation, collation_by_name, collations, deprecated};
 pub use search::{KeepOn, Stopped};
 
 /// A collation by MySQL's own number (as in information_schema.COLLATIONS.ID).

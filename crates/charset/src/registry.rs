@@ -95,6 +95,14 @@ pub fn collation_by_name(name: &str) -> Option<&'static Collation> {
     })
 }
 
+/// Character sets that MySQL will drop.
+const DEPRECATED: [&str; 6] = ["utf8mb3", "ucs2", "macroman", "macce", "dec8", "hp8"];
+
+/// The name of a character set that MySQL will drop, if this is one's.
+pub fn deprecated(name: &str) -> Option<&'static str> {
+    DEPRECATED.into_iter().find(|old| old.eq_ignore_ascii_case(name))
+}
+
 /// The character set of that name, without regard to case. `utf8` is an alias of `utf8mb3`.
 pub fn charset_by_name(name: &str) -> Option<&'static Charset> {
     let name = if name.eq_ignore_ascii_case("utf8") { "utf8mb3" } else { name };

@@ -300,6 +300,10 @@ impl Definer<'_> {
             }
             A::Options(options) => {
                 draft.rebuild |= self.apply_table_options(&mut draft.definition, options)?;
+                let engine = draft.definition.options.engine;
+                if engine != draft.old.options.engine && takes_part_in_keys(self, &draft.old) {
+                    return Err(sql_error!(ER_FK_CANNOT_CHANGE_ENGINE));
+                }
                 Ok(())
             }
             A::ConvertCharset { charset, collation } => {
@@ -436,6 +440,11 @@ impl Definer<'_> {
         }
         check_converted_keys(&draft.definition)
     }
+}
+
+fn takes_part_in_keys(definer: &Definer<'_>, old: &TableDefinition) -> bool {
+    let is_referred = || !definer.instance.engine().dictionary().referring(&old.name).is_empty();
+    !old.foreign_keys.is_empty() || !old.id.is_temporary() && is_referred()
 }
 
 fn frees_names(action: &AlterAction) -> bool {

@@ -4,7 +4,7 @@ use crate::definer::Definer;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
-use instance::collations::{find_charset, find_collation};
+use instance::collations::{find_charset, named_collation};
 use parser::ast::{DataType, DataTypeKind};
 use std::collections::HashSet;
 use values::{ColumnType, TypeKind};
@@ -205,7 +205,7 @@ impl Definer<'_> {
             None => None,
         };
         if let Some(name) = attribute.or(declared.collation.as_deref()) {
-            let collation = find_collation(name)?;
+            let collation = named_collation(name, self.diagnostics)?;
             if let Some(charset) = charset.filter(|charset| charset.name != collation.charset().name) {
                 return Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name));
             }

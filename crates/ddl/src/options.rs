@@ -3,11 +3,12 @@
 use super::limits;
 use crate::definer::Definer;
 use charset::CollationId;
-use dictionary::{RowFormat, TableDefinition};
+use dictionary::{RowFormat, StorageEngine, TableDefinition};
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::SqlMode;
 use parser::ast::TableOption;
 use sysviews::engines;
+use variables::id;
 
 impl Definer<'_> {
     /// Applies options to a definition. True if the storage engine was named (ALTER .. ENGINE rebuilds).
@@ -21,7 +22,7 @@ impl Definer<'_> {
         for option in options {
             match option {
                 TableOption::Engine(name) => {
-                    self.check_engine(name, &definition.name.table)?;
+                    definition.options.engine = self.named_engine(name, definition)?;
                     engine_named = true;
                 }
                 TableOption::AutoIncrement(value) => definition.options.auto_increment = Some(*value),
@@ -45,21 +46,33 @@ impl Definer<'_> {
         Ok(engine_named)
     }
 
-    /// Iruka keeps every table in its one engine; MySQL's other engines are replaced with a warning.
-    fn check_engine(&mut self, name: &str, table: &str) -> SqlResult<()> {
-        match engines::find(name) {
-            Some("InnoDB") => {}
-            Some(_) => self.diagnostics.warning(sql_error!(ER_WARN_USING_OTHER_HANDLER, "InnoDB", table)),
+    /// The engine of that name. In the place of those that are not there (1286, without NO_ENGINE_SUBSTITUTION a warning) stands the one that
+    /// the table has, or would have without a name; and InnoDB for those whose tables mean something else (ARCHIVE, BLACKHOLE).
+    fn named_engine(&mut self, name: &str, definition: &TableDefinition) -> SqlResult<StorageEngine> {
+        let found = engines::find(name);
+        if let Some(engine) = found.and_then(StorageEngine::named) {
+            return Ok(engine);
+        }
+        let other = match found {
+            Some(_) => StorageEngine::InnoDb,
             None => {
                 let error = sql_error!(ER_UNKNOWN_STORAGE_ENGINE, name);
                 if self.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
                     return Err(error);
                 }
                 self.diagnostics.warning(error);
-                self.diagnostics.warning(sql_error!(ER_WARN_USING_OTHER_HANDLER, "InnoDB", table));
+                definition.options.engine
             }
-        }
-        Ok(())
+        };
+        let table = &definition.name.table;
+        self.diagnostics.warning(sql_error!(ER_WARN_USING_OTHER_HANDLER, other.name(), table));
+        Ok(other)
+    }
+
+    /// The engine of a table that names none.
+    pub(super) fn default_engine(&self, is_temporary: bool) -> StorageEngine {
+        let id = if is_temporary { id::DEFAULT_TMP_STORAGE_ENGINE } else { id::DEFAULT_STORAGE_ENGINE };
+        StorageEngine::named(&self.variables.get(id).text(id.variable())).unwrap_or_default()
     }
 
     fn apply_other(&mut self, definition: &mut TableDefinition, name: &str, value: &str) -> SqlResult<()> {
@@ -90,6 +103,27 @@ impl Definer<'_> {
             options.push((key, value.to_owned()));
         }
         Ok(())
+    }
+}
+
+/// Errors 1069, 1163, 1178 and 3106 for what MySQL's engine of the name does not hold.
+pub(super) fn check_engine(definition: &TableDefinition) -> SqlResult<()> {
+    let (engine, columns) = (definition.options.engine, &definition.columns);
+    if engine != StorageEngine::InnoDb
+        && engine != StorageEngine::MyIsam
+        && columns.iter().any(|column| column.generated.is_some())
+    {
+        return Err(sql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, "Specified storage engine"));
+    }
+    match engine {
+        StorageEngine::Memory if columns.iter().any(|column| column.column_type.kind.may_be_long()) => {
+            Err(sql_error!(ER_TABLE_CANT_HANDLE_BLOB))
+        }
+        StorageEngine::Csv if !definition.indexes.is_empty() => Err(sql_error!(ER_TOO_MANY_KEYS, 0)),
+        StorageEngine::Csv if columns.iter().any(|column| column.nullable) => {
+            Err(sql_error!(ER_CHECK_NOT_IMPLEMENTED, "nullable columns"))
+        }
+        _ => Ok(()),
     }
 }
 

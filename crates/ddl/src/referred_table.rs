@@ -93,6 +93,10 @@ pub(super) fn judge_parents<'k>(
             definition
         } else {
             match engine.dictionary().table(&key.parent.schema, &key.parent.table) {
+                // One that is said to be of an engine without them is no parent.
+                Some(table) if rules.checks && !table.definition().options.engine.has_foreign_keys() => {
+                    return Err(sql_error!(ER_FK_CANNOT_OPEN_PARENT, key.parent.table));
+                }
                 Some(table) => {
                     there = table;
                     there.definition()

@@ -6,6 +6,7 @@ use super::column::{ColumnDraft, declared_row_bytes};
 use super::computed_column::check_computed;
 use super::foreign_key::{add_foreign_keys, keys_of_elements, refuse_keys};
 use super::index::{build_index, sort_indexes};
+use super::options::check_engine;
 use super::referred_table::{judge_parents, judge_waiting, locks_on_parents, require_references};
 use super::tables_that_refer::{
     judge_renamed, locks_on_waiting, locks_to_rename, need_no_referring, need_unreferenced,
@@ -142,6 +143,9 @@ impl Definer<'_> {
         }
         add_foreign_keys(self, definition, &keys, 0, None)?;
         sort_indexes(definition);
+        if !definition.options.engine.has_foreign_keys() {
+            definition.foreign_keys.clear();
+        }
         judge_parents(self, definition, &definition.foreign_keys)?;
         judge_waiting(self, definition)
     }
@@ -256,6 +260,7 @@ impl Definer<'_> {
             foreign_keys: Vec::new(),
             options: TableOptions::default(),
         };
+        definition.options.engine = self.default_engine(create.temporary);
         self.apply_table_options(&mut definition, &create.options)?;
         let mut drafts = Vec::new();
         for element in &create.elements {
@@ -661,6 +666,7 @@ pub(super) fn check_column_names(columns: &[ColumnDefinition]) -> SqlResult<()> 
 
 /// What holds for a definition as a whole. Errors: 1069, 1075, 1113, 1117, 1118, 4028.
 pub(super) fn check_definition(definition: &TableDefinition) -> SqlResult<()> {
+    check_engine(definition)?;
     if definition.columns.len() > limits::COLUMNS_MAX {
         return Err(sql_error!(ER_TOO_MANY_FIELDS));
     }

@@ -8,6 +8,7 @@ mod tests;
 mod writer;
 
 use crate::foreign_key::{ForeignKeyDefinition, MatchOption, ReferenceAction};
+use crate::storage_engine::StorageEngine;
 use crate::table::{
     CheckDefinition, ColumnDefault, ColumnDefinition, GeneratedColumn, IndexDefinition, IndexKind, IndexPart,
     RowFormat, SchemaDefinition, TableDefinition, TableName, TableOptions,
@@ -21,11 +22,13 @@ pub(crate) use writer::Writer;
 /// Version of a schema's form.
 const SCHEMA_VERSION: u8 = 1;
 /// Version of the form of a table that is written. Every version that was ever released is read.
-const TABLE_VERSION: u8 = 3;
+const TABLE_VERSION: u8 = 4;
 /// The version that brought CHECK constraints.
 const WITH_CHECKS: u8 = 2;
 /// The version that brought foreign keys.
 const WITH_FOREIGN_KEYS: u8 = 3;
+/// The version that brought names of storage engines.
+const WITH_ENGINES: u8 = 4;
 
 /// The bytes are not a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,13 +72,14 @@ pub fn encode_table(table: &TableDefinition) -> Vec<u8> {
     write_options(&mut out, &table.options);
     out.list(&table.checks, write_check);
     out.list(&table.foreign_keys, write_foreign_key);
+    out.u8(engine_code(table.options.engine));
     out.finish()
 }
 
 /// The table of a stored form. Index parts are checked to name columns of the table.
 pub fn decode_table(bytes: &[u8]) -> Result<TableDefinition> {
     let (mut from, version) = Reader::new(bytes, TABLE_VERSION)?;
-    let table = TableDefinition {
+    let mut table = TableDefinition {
         id: TableId(from.u64()?),
         name: TableName { schema: from.string()?, table: from.string()? },
         collation: CollationId(from.u16()?),
@@ -85,6 +89,9 @@ pub fn decode_table(bytes: &[u8]) -> Result<TableDefinition> {
         checks: if version >= WITH_CHECKS { from.list(read_check)? } else { Vec::new() },
         foreign_keys: if version >= WITH_FOREIGN_KEYS { from.list(read_foreign_key)? } else { Vec::new() },
     };
+    if version >= WITH_ENGINES {
+        table.options.engine = read_engine(&mut from)?;
+    }
     from.finish()?;
     let parts = table.indexes.iter().flat_map(|index| &index.parts).map(|part| part.column);
     let referring = table.foreign_keys.iter().flat_map(|key| key.columns.iter().copied());
@@ -160,6 +167,14 @@ fn read_action(from: &mut Reader<'_>) -> Result<ReferenceAction> {
     ACTIONS.get(usize::from(from.u8()?)).copied().ok_or(CorruptDefinition)
 }
 
+fn engine_code(engine: StorageEngine) -> u8 {
+    StorageEngine::ALL.iter().position(|known| *known == engine).expect("ALL lists every engine") as u8
+}
+
+fn read_engine(from: &mut Reader<'_>) -> Result<StorageEngine> {
+    StorageEngine::ALL.get(usize::from(from.u8()?)).copied().ok_or(CorruptDefinition)
+}
+
 fn write_options(out: &mut Writer, options: &TableOptions) {
     out.string(&options.comment);
     out.option(options.auto_increment, Writer::u64);
@@ -189,6 +204,7 @@ fn read_options(from: &mut Reader<'_>) -> Result<TableOptions> {
             _ => return Err(CorruptDefinition),
         },
         create_options: from.list(|from| Ok((from.string()?, from.string()?)))?,
+        engine: StorageEngine::default(),
     })
 }
 

@@ -2,6 +2,7 @@
 //! Main type: [`TableDefinition`]. Immutable once published; an ALTER makes a new one.
 
 use crate::foreign_key::{ForeignKeyDefinition, GENERATED_FOREIGN_KEY};
+use crate::storage_engine::StorageEngine;
 use charset::CollationId;
 use stdx::ids::{IndexId, TableId};
 use values::{ColumnType, TypeKind, Value};
@@ -57,6 +58,8 @@ pub struct TableOptions {
     pub row_format: RowFormat,
     /// Other options in the form of information_schema.TABLES.CREATE_OPTIONS, e.g. ("max_rows", "10000000").
     pub create_options: Vec<(String, String)>,
+    /// ENGINE.
+    pub engine: StorageEngine,
 }
 
 /// ROW_FORMAT as given. Iruka has one row format; the name is kept for the dump.

@@ -4,14 +4,11 @@ use charset::{Charset, Collation, CollationId};
 use errors::{Diagnostics, SqlResult, sql_error};
 use variables::{SessionVariables, SystemValue, VariableId, id};
 
-/// Character sets whose use gives a warning.
-const DEPRECATED: &[&str] = &["utf8mb3", "ucs2", "macroman", "macce", "dec8", "hp8"];
-
-/// The character set of that name. Error 1115; warning 3719 for the alias utf8.
+/// The character set of that name. Error 1115; warning 3719 for the alias utf8, 1287 for those that MySQL will drop.
 pub fn find_charset(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'static Charset> {
     if name.eq_ignore_ascii_case("utf8") {
         diagnostics.warning(sql_error!(ER_DEPRECATED_UTF8_ALIAS));
-    } else if let Some(old) = DEPRECATED.iter().find(|old| old.eq_ignore_ascii_case(name)) {
+    } else if let Some(old) = charset::deprecated(name) {
         diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SYNTAX, old, "utf8mb4"));
     }
     charset::charset_by_name(name).ok_or_else(|| sql_error!(ER_UNKNOWN_CHARACTER_SET, name))
@@ -26,6 +23,15 @@ pub fn find_collation(name: &str) -> SqlResult<&'static Collation> {
     }
 }
 
+/// The same where a statement names it for what it defines: with warning 3778 for one of the character set utf8mb3.
+pub fn named_collation(name: &str, diagnostics: &mut Diagnostics) -> SqlResult<&'static Collation> {
+    let collation = find_collation(name)?;
+    if collation.charset().name == "utf8mb3" {
+        diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_UTF8MB3_COLLATION, collation.name));
+    }
+    Ok(collation)
+}
+
 /// The collation that a pair of clauses means. Error 1253 if they do not belong together.
 pub fn resolve(
     charset: Option<&str>,
@@ -33,7 +39,7 @@ pub fn resolve(
     diagnostics: &mut Diagnostics,
 ) -> SqlResult<Option<CollationId>> {
     let charset = charset.map(|name| find_charset(name, diagnostics)).transpose()?;
-    let collation = collation.map(find_collation).transpose()?;
+    let collation = collation.map(|name| named_collation(name, diagnostics)).transpose()?;
     match (charset, collation) {
         (Some(charset), Some(collation)) if collation.charset().name != charset.name => {
             Err(sql_error!(ER_COLLATION_CHARSET_MISMATCH, collation.name, charset.name))

@@ -89,13 +89,11 @@ pub(crate) fn check_names(
 }
 
 /// What SET CHARACTER SET is to set.
-pub(crate) fn check_character_set(
-    instance: &Instance,
-    diagnostics: &mut Diagnostics,
-    charset: Option<&str>,
-) -> SqlResult<&'static Charset> {
+pub(crate) fn check_character_set(instance: &Instance, charset: Option<&str>) -> SqlResult<&'static Charset> {
     let default = instance.global_text(id::CHARACTER_SET_CLIENT);
-    let charset = find_charset(charset.unwrap_or(&default), diagnostics)?;
+    // MySQL does not tell here what it tells of everywhere else.
+    let mut untold = Diagnostics::new(0);
+    let charset = find_charset(charset.unwrap_or(&default), &mut untold)?;
     refuse_client_charset(charset, charset.name)?;
     Ok(charset)
 }

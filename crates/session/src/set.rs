@@ -107,11 +107,8 @@ fn set_item(session: &mut Session, item: &SetItem, changes: &mut Vec<Change>) ->
             Ok(())
         }
         SetItem::CharacterSet(name) => {
-            changes.push(Change::CharacterSet(check_character_set(
-                &session.instance,
-                &mut session.diagnostics,
-                name.as_deref(),
-            )?));
+            let charset = check_character_set(&session.instance, name.as_deref())?;
+            changes.push(Change::CharacterSet(charset));
             Ok(())
         }
         SetItem::Password(password) => {

@@ -4,7 +4,7 @@ use crate::charsets::refuse_client_charset;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::locale;
 use instance::Instance;
-use instance::collations::{find_charset, find_collation};
+use instance::collations::{find_charset, named_collation};
 use values::Value;
 use variables::value::{display, wrong_type};
 use variables::{Assigned, SystemValue, VariableId, id};
@@ -38,8 +38,13 @@ pub(crate) fn convert_named(
             refuse_null(id, is_null)?;
             let collation = match numbered_collation(&shown) {
                 Some(collation) => collation,
-                None => find_collation(&shown)?,
+                None => named_collation(&shown, diagnostics)?,
             };
+            if id == id::COLLATION_DATABASE {
+                diagnostics.warning(errors::code::ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.message(
+                    "Updating 'collation_database' is deprecated. It will be made read-only in a future release.",
+                ));
+            }
             stored(collation.name)
         }
         id::TIME_ZONE => {

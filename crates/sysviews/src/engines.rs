@@ -1,17 +1,8 @@
 //! Storage engine names. Iruka has one engine; the names of others are known so that dumps load.
 
 /// Names that ENGINE= and default_storage_engine accept, in MySQL's spelling.
-const KNOWN: &[&str] = &[
-    "InnoDB",
-    "MyISAM",
-    "MEMORY",
-    "CSV",
-    "ARCHIVE",
-    "BLACKHOLE",
-    "MRG_MYISAM",
-    "FEDERATED",
-    "PERFORMANCE_SCHEMA",
-];
+const KNOWN: &[&str] =
+    &["InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "PERFORMANCE_SCHEMA"];
 
 /// The engine of that name in MySQL's spelling.
 pub fn find(name: &str) -> Option<&'static str> {

@@ -71,6 +71,7 @@ fn example() -> TableDefinition {
             auto_increment: Some(100),
             row_format: RowFormat::Compressed,
             create_options: vec![("max_rows".to_owned(), "10".to_owned())],
+            engine: StorageEngine::MyIsam,
         },
     }
 }
@@ -84,18 +85,25 @@ fn definitions_round_trip() {
 
 #[test]
 fn earlier_versions_are_read() {
-    let mut table = TableDefinition { foreign_keys: Vec::new(), ..example() };
+    let mut table = example();
+    table.options.engine = StorageEngine::InnoDb;
+    let mut bytes = encode_table(&table);
+    // The third had no storage engine at its end.
+    bytes[0] = 3;
+    bytes.truncate(bytes.len() - 1);
+    assert_eq!(decode_table(&bytes), Ok(table.clone()));
+    table.foreign_keys.clear();
     table.indexes[0].generated = false;
     let mut bytes = encode_table(&table);
-    // The second had no list of foreign keys at its end.
+    // The second had no list of foreign keys either.
     bytes[0] = 2;
-    bytes.truncate(bytes.len() - 4);
+    bytes.truncate(bytes.len() - 5);
     assert_eq!(decode_table(&bytes), Ok(table.clone()));
     table.checks.clear();
     let mut bytes = encode_table(&table);
     // The first had no list of CHECK constraints either.
     bytes[0] = 1;
-    bytes.truncate(bytes.len() - 8);
+    bytes.truncate(bytes.len() - 9);
     assert_eq!(decode_table(&bytes), Ok(table));
     bytes[0] = TABLE_VERSION + 1;
     assert_eq!(decode_table(&bytes), Err(CorruptDefinition));

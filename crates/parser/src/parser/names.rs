@@ -47,6 +47,8 @@ impl Parser<'_> {
     pub(super) fn deprecate_charset(&mut self, name: &str) {
         if name.eq_ignore_ascii_case("utf8") {
             self.deprecate(Deprecation::Utf8);
+        } else if let Some(old) = charset::deprecated(name) {
+            self.deprecate(Deprecation::Replaced(old, "utf8mb4"));
         }
     }
 

@@ -23,9 +23,10 @@ pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: 
     lines.extend(table.checks.iter().map(check_line));
     let temporary = if table.id.is_temporary() { "TEMPORARY " } else { "" };
     format!(
-        "CREATE {temporary}TABLE {} (\n{}\n) ENGINE=InnoDB{}",
+        "CREATE {temporary}TABLE {} (\n{}\n) ENGINE={}{}",
         quoted(&table.name.table),
         lines.join(",\n"),
+        table.options.engine.name(),
         options(table, next_id)
     )
 }

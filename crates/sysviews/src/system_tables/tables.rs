@@ -6,7 +6,9 @@ use super::{SystemTables, definition, names};
 use crate::result::text;
 use accounts::Privileges;
 use charset::CollationId;
-use dictionary::{IndexDefinition, IndexKind, RowFormat, TableDefinition, TableName, ViewDefinition};
+use dictionary::{
+    IndexDefinition, IndexKind, RowFormat, StorageEngine, TableDefinition, TableName, ViewDefinition,
+};
 use engine::Table;
 use errors::SqlResult;
 use instance::system_schemas::{is_always_readable, is_hidden};
@@ -67,15 +69,20 @@ fn constraints(table: &TableDefinition) -> impl Iterator<Item = (&IndexDefinitio
 }
 
 /// The first columns of TABLES, which say no more than the name and what kind of table it is.
-const NAME_COLUMNS: usize = 6;
+const NAME_COLUMNS: usize = 4;
 
-fn name_columns(schema: &str, table: &str, is_stored: bool, is_user_view: bool) -> Vec<Value> {
+fn name_columns(
+    (schema, table): (&str, &str),
+    is_stored: bool,
+    is_user_view: bool,
+    engine: StorageEngine,
+) -> Vec<Value> {
     // Members of TABLE_TYPE: BASE TABLE, VIEW, SYSTEM VIEW.
     let is_view = !is_stored && schema == "information_schema";
     let (kind, engine, version) = match (is_user_view, is_view) {
         (true, _) => (2, Value::Null, Value::Null),
         (false, true) => (3, Value::Null, Value::Int(10)),
-        (false, false) => (1, text("InnoDB"), Value::Int(10)),
+        (false, false) => (1, text(engine.name()), Value::Int(10)),
     };
     vec![text("def"), text(schema), text(table), Value::UInt(kind), engine, version]
 }
@@ -231,7 +238,7 @@ impl SystemTables<'_> {
         let dictionary = self.instance.engine().dictionary();
         Box::new(tables.map(move |(schema, name, is_stored)| {
             let is_view = is_stored && dictionary.views.get(&schema, &name).is_some();
-            let mut row = name_columns(&schema, &name, is_stored, is_view);
+            let mut row = name_columns((&schema, &name), is_stored, is_view, StorageEngine::default());
             row.resize(width, Value::Null);
             vec![row]
         }))
@@ -243,7 +250,8 @@ impl SystemTables<'_> {
         let name = &definition.name;
         let is_stored = matches!(table, AnyTable::Stored(_));
         let is_view = matches!(table, AnyTable::View(_));
-        let mut row = name_columns(&name.schema, &name.table, is_stored, is_view);
+        let engine = definition.options.engine;
+        let mut row = name_columns((&name.schema, &name.table), is_stored, is_view, engine);
         if let AnyTable::View(view) = table {
             row.extend((0..8).map(|_| Value::Null));
             row.push(self.local_time(view.created_microseconds / 1_000_000));

@@ -132,6 +132,7 @@ fn char_call(parser: &mut Parser) -> SqlResult<Expression> {
     parser.expect_kind(T::OpenParenthesis)?;
     let arguments = expression_list(parser)?;
     let charset = if parser.accept(K::Using) { Some(parser.charset_name()?) } else { None };
+    parser.deprecate_charset(charset.as_deref().unwrap_or_default());
     parser.expect_kind(T::CloseParenthesis)?;
     Ok(Expression::Char { arguments, charset })
 }
