@@ -5,7 +5,6 @@ use crate::ddl::ConvertRow;
 use crate::engine::Engine;
 use crate::inner::EngineInner;
 use crate::read::{RowBatch, ScanOptions};
-use crate::tables::{AutoIncrement, Table};
 use crate::transaction::Transaction;
 use dictionary::{TableDefinition, TableName};
 use engine_error::{EngineError, EngineResult};
@@ -15,6 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{Lsn, SpaceId, TransactionId};
 use stdx::sync::lock;
+use tables::{AutoIncrement, Table};
 use txn::KillFlag;
 use undo::Writer;
 
@@ -158,7 +158,7 @@ impl TemporaryTables {
         let new = self.build(definition)?;
         match self.copy_rows(old, &new, kill, convert) {
             Ok(rows) => {
-                new.auto_increment.next.fetch_max(counter.peek(), Ordering::AcqRel);
+                new.auto_increment.raise_to(counter.peek());
                 self.publish(&[old], new.definition.name.clone(), &new);
                 Ok((new, rows))
             }

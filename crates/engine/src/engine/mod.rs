@@ -7,7 +7,6 @@ mod status;
 pub use lock_views::{LockHolder, LockViews};
 
 use crate::inner::EngineInner;
-use crate::tables::Dictionary;
 use crate::transaction::{RecoveredTransaction, Transaction};
 use engine_error::{EngineError, EngineResult};
 use engine_types::{FlushLevel, TransactionOptions};
@@ -18,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stdx::ids::Lsn;
+use tables::Dictionary;
 
 /// The engine. Its threads end with the last handle, if they have not before: then nobody has the data directory any more.
 #[derive(Clone, Debug)]

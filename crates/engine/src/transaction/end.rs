@@ -2,12 +2,12 @@
 //! be prepared: then it outlives its session, and a crash, until somebody commits it or rolls it back (XA; rule P1 in undo's README).
 
 use super::{Mark, Transaction};
-use crate::tables::Table;
 use dictionary_store::DICTIONARY_INDEX;
 use engine_error::{EngineError, EngineResult};
 use engine_types::ForceRecovery;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
+use tables::Table;
 
 impl Transaction {
     /// Undoes all writes made since the mark. Row locks stay, as in InnoDB.

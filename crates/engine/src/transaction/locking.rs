@@ -2,7 +2,6 @@
 
 use super::Transaction;
 use crate::read::{Direction, Gap, KeyRange, ReadMode, WaitPolicy};
-use crate::tables::{Index, Table};
 use btree::Taken;
 use engine_error::{EngineError, EngineResult};
 use engine_types::ForceRecovery;
@@ -11,6 +10,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, TransactionId};
+use tables::{Index, Table};
 use txn::TransactionState;
 use txn::locks::{Hold, LockMode, Owner, Request, WaitEnd, WaitOptions};
 use undo::Writer;
