@@ -2,7 +2,6 @@
 //! in README.md.
 
 use crate::ddl::ConvertRow;
-use crate::engine::Engine;
 use crate::inner::EngineInner;
 use crate::read::{RowBatch, ScanOptions};
 use crate::transaction::Transaction;
@@ -50,15 +49,12 @@ impl std::fmt::Debug for TemporaryTables {
     }
 }
 
-impl Engine {
-    /// The temporary tables of a session: none yet.
-    pub fn temporary_tables(&self, session_id: u64) -> TemporaryTables {
-        let (engine, state) = (self.inner.clone(), Mutex::default());
-        TemporaryTables { engine, session_id, count: AtomicUsize::new(0), state }
-    }
-}
-
 impl TemporaryTables {
+    /// Those of a session: none yet.
+    pub(crate) fn new(engine: Arc<EngineInner>, session_id: u64) -> TemporaryTables {
+        TemporaryTables { engine, session_id, count: AtomicUsize::new(0), state: Mutex::default() }
+    }
+
     /// Whether there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -141,7 +137,7 @@ impl TemporaryTables {
         Ok(Some(new))
     }
 
-    /// As [`Engine::rebuild_table`] for a table that is one of these; the new one may have another name. Outside of transactions.
+    /// As [`crate::Engine::rebuild_table`] for a table that is one of these; the new one may have another name. Outside of transactions.
     /// Errors: what `convert` returns; DuplicateKey; TableExists; NoSpace; Killed. On error the old table is untouched.
     pub fn rebuild<E: From<EngineError>>(
         &self,

@@ -52,6 +52,13 @@ impl Transaction {
         Ok(self.writer.get_or_init(|| writer).clone())
     }
 
+    /// Who changes a table: the writer of the session's temporary tables, if it is one of these. Errors: as of `writer`.
+    pub(crate) fn writer_or(&self, temporary: Option<&Arc<Writer>>) -> EngineResult<Arc<Writer>> {
+        let Some(writer) = temporary else { return self.writer() };
+        self.check_alive()?;
+        Ok(self.temporary.get_or_init(|| writer.clone()).clone())
+    }
+
     /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery,
     /// ReadOnlyTables.
     pub(crate) fn check_may_write(&self, table: &Table) -> EngineResult<()> {

@@ -11,7 +11,6 @@ mod leaf_locks;
 mod locking;
 mod recovered;
 mod scan;
-mod temporary;
 
 pub(crate) use locking::Conflict;
 
