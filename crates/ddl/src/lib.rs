@@ -34,7 +34,9 @@ pub use alter::Alteration;
 pub use definer::{Defaults, Definer, declared_defaults};
 pub use limits::NAME_CHARACTERS_MAX;
 pub use table::{Creation, Selected, locks_to_change};
-pub use temporary::TABLE_BEING_FILLED;
+pub use temporary::{
+    TABLE_BEING_FILLED, create_temporary, make_temporary, make_temporary_to_fill, truncate_temporary,
+};
 
 use dictionary::TableName;
 use engine::EngineError;

@@ -11,7 +11,7 @@ use super::referred_table::{judge_parents, judge_waiting, locks_on_parents, requ
 use super::tables_that_refer::{
     judge_renamed, locks_on_waiting, locks_to_rename, need_no_referring, need_unreferenced,
 };
-use super::temporary::TABLE_BEING_FILLED;
+use super::temporary::{TABLE_BEING_FILLED, check_create_temporary};
 use super::{limits, table_error};
 use crate::definer::Definer;
 use accounts::Privileges;
@@ -51,7 +51,7 @@ impl Definer<'_> {
     /// What is asked of a CREATE TABLE before it is run: the table's full name.
     pub fn check_create(&mut self, create: &CreateTable) -> SqlResult<TableName> {
         if create.temporary {
-            return self.check_create_temporary(create);
+            return check_create_temporary(self, create);
         }
         if create.partitioning.is_some() {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "partitioning"));

@@ -15,78 +15,83 @@ use sysviews::schema_exists;
 /// The name under which CREATE TEMPORARY TABLE .. SELECT fills a table: the query means the one that has the name until then.
 pub const TABLE_BEING_FILLED: &str = "#being filled";
 
-impl Definer<'_> {
-    /// What is asked of a CREATE TEMPORARY TABLE before it is run: the table's full name. Nobody is asked for more than the right to make
-    /// temporary tables in the schema.
-    pub(super) fn check_create_temporary(&mut self, create: &CreateTable) -> SqlResult<TableName> {
-        if create.partitioning.is_some() {
-            return Err(sql_error!(ER_PARTITION_NO_TEMPORARY));
+/// What is asked of a CREATE TEMPORARY TABLE before it is run: the table's full name. Nobody is asked for more than the right to make
+/// temporary tables in the schema.
+pub(crate) fn check_create_temporary(
+    definer: &mut Definer<'_>,
+    create: &CreateTable,
+) -> SqlResult<TableName> {
+    if create.partitioning.is_some() {
+        return Err(sql_error!(ER_PARTITION_NO_TEMPORARY));
+    }
+    let name = definer.table_name(&create.name)?;
+    check_table_name(&name.table)?;
+    definer.user.require_schema(definer.instance, Privileges::CREATE_TEMPORARY_TABLES, &name.schema)?;
+    if let Some(like) = &create.like {
+        let like = definer.table_name(like)?;
+        if !definer.is_temporary(&like) {
+            definer.user.require_table_or_columns(definer.instance, Privileges::SELECT, &like)?;
         }
-        let name = self.table_name(&create.name)?;
-        check_table_name(&name.table)?;
-        self.user.require_schema(self.instance, Privileges::CREATE_TEMPORARY_TABLES, &name.schema)?;
-        if let Some(like) = &create.like {
-            let like = self.table_name(like)?;
-            if !self.is_temporary(&like) {
-                self.user.require_table_or_columns(self.instance, Privileges::SELECT, &like)?;
+    }
+    if let Some(query) = &create.query {
+        let own = (definer.schema, definer.temporary);
+        definer.user.require_statement(definer.instance, &Statement::Query(query.clone()), own)?;
+    }
+    Ok(name)
+}
+
+/// What a CREATE TEMPORARY TABLE makes. A base table of the name is hidden by it. Errors: 1050, 1066, 1049 and those of
+/// definitions.
+pub fn create_temporary(
+    definer: &mut Definer<'_>,
+    name: &TableName,
+    create: &CreateTable,
+) -> SqlResult<Creation> {
+    if !schema_exists(definer.instance, &name.schema) {
+        return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
+    }
+    if let Some(like) = &create.like
+        && definer.table_name(like)? == *name
+    {
+        return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
+    }
+    if definer.is_temporary(name) {
+        let error = sql_error!(ER_TABLE_EXISTS_ERROR, name.table);
+        if !create.if_not_exists {
+            return Err(error);
+        }
+        definer.diagnostics.note(error);
+        return Ok(Creation::Done);
+    }
+    match &create.like {
+        None => definer.declared(name, create),
+        Some(like) => {
+            let definition = definer.definition_like(name.clone(), like)?;
+            for column in &definition.columns {
+                definer.warn_copied_type(&column.column_type);
             }
+            Ok(Creation::ToMake(Box::new(definition)))
         }
-        if let Some(query) = &create.query {
-            let own = (self.schema, self.temporary);
-            self.user.require_statement(self.instance, &Statement::Query(query.clone()), own)?;
-        }
-        Ok(name)
     }
+}
 
-    /// What a CREATE TEMPORARY TABLE makes. A base table of the name is hidden by it. Errors: 1050, 1066, 1049 and those of
-    /// definitions.
-    pub fn create_temporary(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<Creation> {
-        if !schema_exists(self.instance, &name.schema) {
-            return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
-        }
-        if let Some(like) = &create.like
-            && self.table_name(like)? == *name
-        {
-            return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
-        }
-        if self.is_temporary(name) {
-            let error = sql_error!(ER_TABLE_EXISTS_ERROR, name.table);
-            if !create.if_not_exists {
-                return Err(error);
-            }
-            self.diagnostics.note(error);
-            return Ok(Creation::Done);
-        }
-        match &create.like {
-            None => self.declared(name, create),
-            Some(like) => {
-                let definition = self.definition_like(name.clone(), like)?;
-                for column in &definition.columns {
-                    self.warn_copied_type(&column.column_type);
-                }
-                Ok(Creation::ToMake(Box::new(definition)))
-            }
-        }
-    }
+/// Makes a temporary table.
+pub fn make_temporary(definer: &Definer<'_>, definition: TableDefinition) -> SqlResult<Arc<Table>> {
+    let name = definition.name.clone();
+    definer.temporary.create(definition).map_err(|error| table_error(error, &name))
+}
 
-    /// Makes a temporary table.
-    pub fn make_temporary(&self, definition: TableDefinition) -> SqlResult<Arc<Table>> {
-        let name = definition.name.clone();
-        self.temporary.create(definition).map_err(|error| table_error(error, &name))
-    }
+/// Makes one that its name does not mean yet.
+pub fn make_temporary_to_fill(definer: &Definer<'_>, definition: TableDefinition) -> SqlResult<()> {
+    let name = definition.name.clone();
+    let made = definer.temporary.create_as(TABLE_BEING_FILLED, definition);
+    made.map(|_| ()).map_err(|error| table_error(error, &name))
+}
 
-    /// Makes one that its name does not mean yet.
-    pub fn make_temporary_to_fill(&self, definition: TableDefinition) -> SqlResult<()> {
-        let name = definition.name.clone();
-        let made = self.temporary.create_as(TABLE_BEING_FILLED, definition);
-        made.map(|_| ()).map_err(|error| table_error(error, &name))
-    }
-
-    /// Empties a temporary table.
-    pub fn truncate_temporary(&self, name: &TableName) -> SqlResult<()> {
-        let truncated = self.temporary.truncate(name).and_then(|table| {
-            table.ok_or_else(|| EngineError::NoSuchTable(name.schema.clone(), name.table.clone()))
-        });
-        truncated.map(|_| ()).map_err(|error| table_error(error, name))
-    }
+/// Empties a temporary table.
+pub fn truncate_temporary(definer: &Definer<'_>, name: &TableName) -> SqlResult<()> {
+    let truncated = definer.temporary.truncate(name).and_then(|table| {
+        table.ok_or_else(|| EngineError::NoSuchTable(name.schema.clone(), name.table.clone()))
+    });
+    truncated.map(|_| ()).map_err(|error| table_error(error, name))
 }

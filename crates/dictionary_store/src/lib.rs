@@ -1,5 +1,5 @@
 //! The data dictionary on disk, what tables may be called in it, and the turn to change it. Main types: [`DictionaryStore`],
-//! [`TableRecord`], [`DdlTurns`]. As sessions see it, it is in the engine's `tables`. The engine's README has its rules.
+//! [`TableRecord`], [`DdlTurns`]. As sessions see it, it is in crate `tables`. The engine's README has its rules.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! What all handles of an engine share: its parts, each with its own state. Main type: [`EngineInner`]. The world, the pool and
-//! settings are in `shared`, tables and their files in `tables`, who sees, locks and commits in `transaction_system`, what is noted to
+//! What all handles of an engine share: its parts, each with its own state. Main type: [`EngineInner`]. The world, the pool,
+//! settings, tables and their files are in crate `tables`, who sees, locks and commits in `transaction_system`, what is noted to
 //! be taken back in `undo`, long values in `lob`; `read`, `rollback` and `purge` work over these.
 
 use crate::background::Background;
@@ -7,9 +7,7 @@ use crate::lob::{GarbageNotes, LongValues};
 use crate::purge::Purge;
 use crate::read::ConsistentReads;
 use crate::rollback::Rollback;
-use crate::shared::{Settings, Shared};
 use crate::sweep::Sweep;
-use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
 use dictionary_store::{DdlTurns, DictionaryStore};
@@ -18,6 +16,7 @@ use env::Environment;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use stdx::ids::TransactionId;
+use tables::{Settings, Shared, Tables};
 use txn::SpillFile;
 use undo::{UndoLimits, UndoLog, UndoStore};
 

@@ -2,8 +2,6 @@
 //! The history has committed writers in commit order; the background thread (or [`crate::Engine::purge`]) works them off.
 
 use crate::lob::LongValues;
-use crate::shared::Shared;
-use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
 use engine_error::{EngineError, EngineResult};
@@ -11,6 +9,7 @@ use entry::{Head, load_head};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
 use stdx::sync::lock;
+use tables::{Shared, Tables};
 use txn::{UndoList, UndoRecord};
 use undo::{Finished, UndoError, UndoLog};
 

@@ -3,7 +3,6 @@
 
 use crate::engine::Engine;
 use crate::read::KeyRange;
-use crate::tables::{Index, KeptStatistics, Table};
 use crate::write::change_dictionary;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use dictionary_store::{Change, DictionaryStore, StoredStatistics};
@@ -12,6 +11,7 @@ use engine_types::{Distribution, TableStatistics, TransactionOptions};
 use entry::{Entry, EntryKind, parse_head};
 use std::sync::{Arc, PoisonError};
 use stdx::ids::SpaceId;
+use tables::{Index, KeptStatistics, Table};
 use values::row::ColumnSample;
 
 /// Leaves of an index that ANALYZE reads, spread over the index.

@@ -2,8 +2,6 @@
 //! next start looks through those. Main type: [`Sweep`]. Rule R12 in README.md.
 
 use crate::purge::Purge;
-use crate::shared::Shared;
-use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use btree::{Cursor, CursorRange, Direction, LeafView, Taken};
 use buffer::BufferPool;
@@ -15,6 +13,7 @@ use std::ops::Bound;
 use std::sync::{Arc, Mutex};
 use stdx::ids::{CommitTimestamp, IndexId, TableId, TransactionId};
 use stdx::sync::lock;
+use tables::{Shared, Tables};
 use undo::{UndoError, UndoLog};
 
 /// Leaves that a round looks at: with the pause between rounds at most 40 MiB a second are read for this.

@@ -2,10 +2,8 @@
 //! in README.md.
 
 use crate::ddl::ConvertRow;
-use crate::engine::Engine;
 use crate::inner::EngineInner;
 use crate::read::{RowBatch, ScanOptions};
-use crate::tables::{AutoIncrement, Table};
 use crate::transaction::Transaction;
 use dictionary::{TableDefinition, TableName};
 use engine_error::{EngineError, EngineResult};
@@ -15,6 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{Lsn, SpaceId, TransactionId};
 use stdx::sync::lock;
+use tables::{AutoIncrement, Table};
 use txn::KillFlag;
 use undo::Writer;
 
@@ -50,15 +49,12 @@ impl std::fmt::Debug for TemporaryTables {
     }
 }
 
-impl Engine {
-    /// The temporary tables of a session: none yet.
-    pub fn temporary_tables(&self, session_id: u64) -> TemporaryTables {
-        let (engine, state) = (self.inner.clone(), Mutex::default());
-        TemporaryTables { engine, session_id, count: AtomicUsize::new(0), state }
-    }
-}
-
 impl TemporaryTables {
+    /// Those of a session: none yet.
+    pub(crate) fn new(engine: Arc<EngineInner>, session_id: u64) -> TemporaryTables {
+        TemporaryTables { engine, session_id, count: AtomicUsize::new(0), state: Mutex::default() }
+    }
+
     /// Whether there are none.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -141,7 +137,7 @@ impl TemporaryTables {
         Ok(Some(new))
     }
 
-    /// As [`Engine::rebuild_table`] for a table that is one of these; the new one may have another name. Outside of transactions.
+    /// As [`crate::Engine::rebuild_table`] for a table that is one of these; the new one may have another name. Outside of transactions.
     /// Errors: what `convert` returns; DuplicateKey; TableExists; NoSpace; Killed. On error the old table is untouched.
     pub fn rebuild<E: From<EngineError>>(
         &self,
@@ -158,7 +154,7 @@ impl TemporaryTables {
         let new = self.build(definition)?;
         match self.copy_rows(old, &new, kill, convert) {
             Ok(rows) => {
-                new.auto_increment.next.fetch_max(counter.peek(), Ordering::AcqRel);
+                new.auto_increment.raise_to(counter.peek());
                 self.publish(&[old], new.definition.name.clone(), &new);
                 Ok((new, rows))
             }

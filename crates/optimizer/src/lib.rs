@@ -6,6 +6,7 @@
 mod access;
 mod block;
 mod build;
+mod column_range;
 mod constant_condition;
 mod cost;
 mod early_subquery;
@@ -41,6 +42,7 @@ mod window;
 
 pub use access::{Candidate, is_known_now, selectivity};
 pub use block::{Block, BoundColumn, BoundTable, Clause, SelectItem, Source, has_aggregate};
+pub use column_range::decided_by_range;
 pub use constant_condition::{fails, is_always, is_known, is_never};
 pub use cost::{runs_worth_groups, skipped_ns};
 pub use early_subquery::{EarlyRuns, holds_for_no_group, leave_out_unasked};

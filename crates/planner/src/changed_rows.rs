@@ -3,7 +3,7 @@
 use crate::bind::Binder;
 use crate::lower::limited;
 use crate::planning::settle_change;
-use crate::rewrite::SubqueryJoins;
+use crate::subquery_joins::join_subqueries;
 use errors::SqlResult;
 use optimizer::{JoinGoal, Joined, LogicalSelect, plan_joins};
 use plan::physical::{ExplainRow, Node};
@@ -31,8 +31,7 @@ pub(crate) fn plan_changed_rows(
     settle_change(binder, &mut select)?;
     binder.subqueries.ask_first(binder.blocks.len(), select.conditions.iter());
     if may_join_subqueries(binder, !select.order.is_empty(), select.limit.is_some()) {
-        let (survey, open, explain) = binder.survey_with_open();
-        SubqueryJoins { survey, open, explain }.join_subqueries(&mut select)?;
+        join_subqueries(binder, &mut select)?;
     }
     let LogicalSelect { tree, conditions, semijoins, order, limit, select_type, .. } = select;
     let rows_wanted = limit.as_ref().map(|_| 10.0);

@@ -1,4 +1,4 @@
-//! Binds names, types expressions, rewrites queries and has the optimizer read their tables. Entry point: [`plan_statement`]; result:
+//! Binds names, types expressions, has queries rewritten and the optimizer read their tables. Entry point: [`plan_statement`]; result:
 //! [`Plan`]. Knows the catalogue and statistics of the engine; runs nothing.
 #![forbid(unsafe_code)]
 
@@ -6,8 +6,8 @@ mod bind;
 mod changed_rows;
 mod lower;
 mod planning;
-mod rewrite;
 mod select_limit;
+mod subquery_joins;
 mod windows;
 
 pub use bind::{ParameterTypes, PlannerInput};

@@ -2,7 +2,7 @@
 //! LIMIT. Main function: [`lower`].
 
 use crate::bind::Binder;
-use crate::rewrite::{SubqueryJoins, add_inner_conditions};
+use crate::subquery_joins::join_subqueries;
 use crate::windows::{first_order, windowed};
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, TypeClass};
@@ -16,6 +16,7 @@ use plan::Rule;
 use plan::physical::{
     Aggregate, AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn, RowLimit, RowLock, SortKey,
 };
+use rewrite::add_inner_conditions;
 use values::{TypeKind, Value};
 
 /// The share of rows that groups are guessed to be.
@@ -52,8 +53,7 @@ pub(crate) fn lower(binder: &mut Binder<'_>, mut select: LogicalSelect) -> SqlRe
         binder.subqueries.ask_first(blocks, joined.iter().chain(&select.conditions));
         binder.subqueries.ask_first(blocks, select.having.iter());
     }
-    let (survey, open, explain) = binder.survey_with_open();
-    SubqueryJoins { survey, open, explain }.join_subqueries(&mut select)?;
+    join_subqueries(binder, &mut select)?;
     let goal = join_goal(binder.block(), &select);
     let groups_by_order = goal.for_groups && !goal.order.is_empty();
     let Joined { node, ordered, mut explain, first, rows, ns } =

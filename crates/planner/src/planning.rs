@@ -1,18 +1,18 @@
 //! From a bound SELECT to its plan: first the rewrites, then `lower.rs`. Binding plans queries within a statement by it, because
 //! what stands around a subquery depends on how its rows are found. Main functions: [`plan_select`], [`plan_derived`].
 
-use crate::bind::Binder;
+use crate::bind::{Binder, convert_columns};
 use crate::lower::{Lowered, lower};
-use crate::rewrite::{
-    GroupedByOuter, Pushdown, Settler, Settling, factor_alternatives, factor_joins, grouped_by_outer,
-    groups_silently, is_joinable, keep_times, take_in_derived, takes_conditions, takes_groups,
-    without_select_list,
-};
 use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
 use optimizer::{Block, BoundTable, Derived, JoinTree, LogicalSelect, OpenSelect, Source, runs_worth_groups};
 use plan::physical::{ExplainRow, QueryPlan};
 use plan::{Rule, SubqueryGroups};
+use rewrite::{
+    GroupedByOuter, Pushdown, Settler, Settling, factor_alternatives, factor_joins, grouped_by_outer,
+    groups_silently, is_joinable, keep_times, take_in_derived, takes_conditions, takes_groups,
+    without_select_list,
+};
 use std::sync::Arc;
 
 /// Chooses how a bound SELECT is done.
@@ -239,7 +239,7 @@ fn push_into_derived(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> Sql
         let plans = plans?;
         let uses = &mut binder.common_tables.uses;
         let Some(block) = binder.blocks.last_mut() else { continue };
-        left.extend(pushed.take_in(block, uses, plans));
+        left.extend(pushed.take_in(block, uses, plans, convert_columns));
     }
     let mut at = 0..;
     select.conditions.retain(|_| at.next().is_none_or(|at| !left.contains(&at)));

@@ -219,7 +219,7 @@ pub(crate) fn truncate_table(
     let name = session.table_name(table)?;
     if definer(session).is_temporary(&name) {
         session.commit_implicitly()?;
-        definer(session).truncate_temporary(&name)?;
+        ddl::truncate_temporary(&definer(session), &name)?;
         return session.send_ok(sink);
     }
     session.user.require_table(&session.instance, Privileges::DROP, &name)?;

@@ -37,16 +37,16 @@ fn make_table(
     }
     let defaults = defaults_of(session, ddl::declared_defaults(statement));
     let creation = match read.is_empty() {
-        true => definer_with(session, defaults).create_temporary(&name, create),
+        true => ddl::create_temporary(&mut definer_with(session, defaults), &name, create),
         false => session.with_definition_locks(read, |session| {
-            definer_with(session, defaults).create_temporary(&name, create)
+            ddl::create_temporary(&mut definer_with(session, defaults), &name, create)
         }),
     };
     match creation? {
         Creation::Done => session.send_ok(channel),
         Creation::ToMake(definition) => {
             check_expressions(session, &definition)?;
-            definer(session).make_temporary(*definition)?;
+            ddl::make_temporary(&definer(session), *definition)?;
             session.send_ok(channel)
         }
         Creation::AsSelect(selected) => create_as_select(session, selected, create, channel),
@@ -64,7 +64,7 @@ fn create_as_select(
         return session.send_ok(channel);
     };
     let schema = definition.name.schema.clone();
-    definer(session).make_temporary_to_fill(definition)?;
+    ddl::make_temporary_to_fill(&definer(session), definition)?;
     let filled = session.run_data_statement(&insert, channel);
     match filled {
         Ok(()) => session.temporary.show(&schema, TABLE_BEING_FILLED),

@@ -7,7 +7,6 @@ mod growing_array;
 mod open_files;
 pub(crate) mod reserve;
 mod space_files;
-mod temporary;
 
 pub(crate) use open_files::{OpenFiles, TableFile};
 pub use reserve::{ReserveUse, use_reserve};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use env::{Directory, DiskErrorKind, DiskResult, File, OpenMode, blocking};
+use env::{Directory, DiskErrorKind, DiskResult, File, OpenMode, TEMPORARY_DIRECTORY, blocking};
 use metrics::Counter;
 use page::{PAGE_BYTES, PageOperation, SpaceKind, SpaceOrigin};
 use stdx::aligned::AlignedBuffer;
@@ -35,7 +35,7 @@ const PAGES_LOOKED_AT: u32 = 256;
 
 const PAGE: u64 = PAGE_BYTES as u64;
 /// A new file has the space header and room for a few small trees.
-pub(super) const FIRST_PAGES: u32 = 8;
+const FIRST_PAGES: u32 = 8;
 /// Files grow by 64 KiB at least and 64 MiB at most.
 const GROWTH_PAGES_MIN: u32 = 4;
 const GROWTH_PAGES_MAX: u32 = 4096;
@@ -136,7 +136,7 @@ impl BufferPool {
     }
 
     /// Gives an empty file the header of a space and room for its first pages.
-    pub(super) fn write_first_pages(
+    fn write_first_pages(
         &self,
         space: SpaceId,
         (kind, store_id): (SpaceKind, u64),
@@ -221,6 +221,23 @@ impl BufferPool {
             let read = file.read_at(&mut bytes, u64::from(number) * PAGE);
             read.is_ok() && page::page_id(&bytes) == page && page_transform::open(&bytes, page).is_ok()
         })
+    }
+
+    /// Makes an empty temporary space: its pages are in the pool as those of all spaces, but no change of them is logged, and no
+    /// checkpoint waits for them. They are written when their frames are wanted, without a copy and without a sync. Its file has no
+    /// name, and is gone with [`BufferPool::remove_temporary_space`], or with the process. Errors: SpaceExists, NoSpace, Disk.
+    pub fn create_temporary_space(&self, space: SpaceId) -> Result<(), StorageError> {
+        let made = self.open_files.with_descriptor(|| self.environment.temporary_file());
+        let file = made.map_err(|error| StorageError::in_space(space, error))?;
+        self.write_first_pages(space, (SpaceKind::Temporary, 0), file.as_ref())?;
+        let path = Path::new(TEMPORARY_DIRECTORY).join(format!("temp_{space}.ibt"));
+        let file = self.open_files.adopt_nameless(&path, file);
+        self.spaces.add(SpaceFile { space, is_temporary: true, store_id: None, file }, FIRST_PAGES)
+    }
+
+    /// Forgets the pages of a temporary space and gives its file's blocks back. Nobody else may use it meanwhile.
+    pub fn remove_temporary_space(&self, space: SpaceId) -> Result<(), StorageError> {
+        self.detach_space(space).map(drop)
     }
 
     /// Writes the dirty pages of a space and forgets it. Nobody else may use it meanwhile.
@@ -362,7 +379,7 @@ impl BufferPool {
 
     /// Takes file and pages of a space out of the pool; gives the file's path. The flusher's mutex keeps pages that are being written
     /// in place.
-    pub(super) fn detach_space(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
+    fn detach_space(&self, space: SpaceId) -> Result<PathBuf, StorageError> {
         let flush = lock(&self.flush);
         let file = self.spaces.detach(space)?;
         let object = self.spaces.require(space)?;

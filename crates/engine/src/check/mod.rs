@@ -12,7 +12,6 @@ mod values;
 use crate::engine::Engine;
 use crate::lob::{Wanted, references_of};
 use crate::read::{KeyRange, RowBatch, ScanOptions};
-use crate::tables::Table;
 use crate::transaction::Transaction;
 use ::values::row::ColumnSet;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree, TreeReport, check_space};
@@ -23,6 +22,7 @@ use entry::{RowForm, StoredRow, append_clustered_key};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stdx::ids::{PageNumber, SpaceId};
+use tables::Table;
 use txn::KillFlag;
 use values::ValueCheck;
 

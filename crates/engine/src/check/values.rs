@@ -4,7 +4,6 @@
 use crate::inner::EngineInner;
 use crate::lob::{LobReference, LongValues, parse_key, references_of};
 use crate::rollback::Rollback;
-use crate::tables::Table;
 use crate::transaction_system::TransactionSystem;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree};
 use buffer::BufferPool;
@@ -13,6 +12,7 @@ use entry::{Entry, EntryKind, OwnedRow, StoredRow, bad_header};
 use std::ops::Bound;
 use std::time::Duration;
 use stdx::ids::TransactionId;
+use tables::Table;
 use txn::{KillFlag, TransactionState};
 use values::row::REFERENCE_BYTES;
 

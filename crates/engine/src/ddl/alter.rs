@@ -3,13 +3,13 @@
 use super::bulk::SortedLoad;
 use crate::engine::Engine;
 use crate::read::{RowBatch, ScanOptions};
-use crate::tables::{AutoIncrement, Table};
 use dictionary::{IndexDefinition, IndexKind, TableDefinition, TableName};
 use dictionary_store::{DdlTurn, TableRecord, need_short_new_name};
 use engine_error::{EngineError, EngineResult};
 use engine_types::TransactionOptions;
 use std::sync::Arc;
 use stdx::ids::IndexId;
+use tables::{AutoIncrement, Table};
 use txn::KillFlag;
 use values::row::ColumnSet;
 

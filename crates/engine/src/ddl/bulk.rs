@@ -2,13 +2,13 @@
 
 use crate::inner::EngineInner;
 use crate::lob::ChunkWriter;
-use crate::tables::{Index, Table};
 use btree::{BulkAppend, SortedEntries};
 use engine_error::{DuplicateKey, EngineError, EngineResult};
 use entry::{
     FittingRow, UndoAddress, append_clustered_key, clustered_header, row_bytes_max, secondary_header,
 };
 use stdx::ids::TransactionId;
+use tables::{Index, Table};
 use txn::KillFlag;
 use values::row::RowView;
 

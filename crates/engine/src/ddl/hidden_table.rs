@@ -3,12 +3,12 @@
 //! to remove until then (rule D5 in README.md).
 
 use crate::engine::Engine;
-use crate::tables::Table;
 use dictionary::TableDefinition;
 use dictionary_store::need_short_name;
 use engine_error::EngineResult;
 use std::sync::Arc;
 use stdx::ids::Lsn;
+use tables::Table;
 use txn::KillFlag;
 
 impl Engine {

@@ -10,7 +10,6 @@ mod hidden_table;
 pub use alter::ConvertRow;
 
 use crate::engine::Engine;
-use crate::tables::{Table, no_such_table};
 use crate::write::change_dictionary;
 use dictionary::{SchemaDefinition, TableDefinition, TableName, ViewDefinition};
 use dictionary_store::{
@@ -20,9 +19,9 @@ use engine_error::{EngineError, EngineResult};
 use engine_types::TransactionOptions;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use stdx::ids::{Lsn, TableId};
+use tables::{Table, no_such_table};
 use txn::KillFlag;
 
 impl Engine {
@@ -324,7 +323,7 @@ impl Engine {
         // A counter that ALTER TABLE has set stands in the definition alone, which the next one writes anew.
         for (old, record) in olds.iter().zip(&records) {
             let next = counter_of(old, &record.definition);
-            if next > old.auto_increment.limit.load(Ordering::Acquire) && next > 1 {
+            if next > old.auto_increment.limit() && next > 1 {
                 let key = DictionaryStore::auto_increment_key(old.id());
                 changes.push(Change::Put(key, next.to_le_bytes().to_vec()));
             }
@@ -412,13 +411,8 @@ fn counter_of(old: &Table, new: &TableDefinition) -> u64 {
 
 /// Takes the live counters of a table over to its successor, and what is known of the indexes that it keeps.
 fn carry_over(old: &Table, new: &Table) {
-    let (from, to) = (&old.auto_increment, &new.auto_increment);
-    let next = counter_of(old, &new.definition);
-    to.next.store(next, Ordering::Release);
     // The change has written the counter where it was above the limit.
-    to.limit.store(from.limit.load(Ordering::Acquire).max(next), Ordering::Release);
-    to.limit_lsn.store(from.limit_lsn.load(Ordering::Acquire), Ordering::Release);
-    new.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
+    new.take_over_counters(old, counter_of(old, &new.definition));
     let mut statistics = old.statistics.lock().unwrap_or_else(PoisonError::into_inner).stored.clone();
     if let Some(statistics) = &mut statistics
         && !old.definition.has_columns_of(&new.definition)

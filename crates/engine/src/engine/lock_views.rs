@@ -2,13 +2,13 @@
 
 use crate::inner::EngineInner;
 use crate::read::KeyRange;
-use crate::tables::{Index, Table};
 use btree::Taken;
 use engine_error::{EngineError, EngineResult};
 use entry::parse_head;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
+use tables::{Index, Table};
 use txn::locks::{LockKey, Owner, RangeInfo};
 
 /// Locks as they are at the moment.

@@ -7,7 +7,7 @@ mod status;
 pub use lock_views::{LockHolder, LockViews};
 
 use crate::inner::EngineInner;
-use crate::tables::Dictionary;
+use crate::temporary::TemporaryTables;
 use crate::transaction::{RecoveredTransaction, Transaction};
 use engine_error::{EngineError, EngineResult};
 use engine_types::{FlushLevel, TransactionOptions};
@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stdx::ids::Lsn;
+use tables::Dictionary;
 
 /// The engine. Its threads end with the last handle, if they have not before: then nobody has the data directory any more.
 #[derive(Clone, Debug)]
@@ -47,6 +48,11 @@ impl Engine {
     /// Begins a transaction. Costs no id and no registration until it reads or writes.
     pub fn begin(&self, options: TransactionOptions) -> Transaction {
         Transaction::new(self.inner.clone(), options)
+    }
+
+    /// The temporary tables of a session: none yet.
+    pub fn temporary_tables(&self, session_id: u64) -> TemporaryTables {
+        TemporaryTables::new(self.inner.clone(), session_id)
     }
 
     /// The prepared transactions that the start has found and that have not ended. To be asked once: whoever has the handles decides.

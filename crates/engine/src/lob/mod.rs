@@ -14,11 +14,10 @@ pub(crate) use chunks::{ChunkWriter, parse_key};
 pub(crate) use garbage::GarbageNotes;
 pub(crate) use rows::{Wanted, bytes_to_fetch, references_of};
 
-use crate::shared::Shared;
-use crate::tables::Tables;
 use buffer::BufferPool;
 use std::sync::Arc;
 use stdx::ids::TransactionId;
+use tables::{Shared, Tables};
 use values::row::REFERENCE_BYTES;
 
 /// What a row holds in place of a long value.

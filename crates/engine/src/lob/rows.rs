@@ -2,11 +2,11 @@
 
 use super::chunks::Gone;
 use super::{LobReference, LongValues};
-use crate::tables::Table;
 use engine_error::{EngineError, EngineResult};
 use entry::{FittingRow, RowForm, StoredRow};
 use std::borrow::Cow;
 use std::ops::Range;
+use tables::Table;
 use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
 
 /// Bytes of a long value that index keys are made of: more than the longest key.

@@ -5,11 +5,11 @@
 use super::filling::Filling;
 use super::{Candidate, ConsistentReads, RowBatch, Scan, View};
 use crate::lob::Wanted;
-use crate::tables::{Index, Table};
 use btree::{LeafView, Taken};
 use engine_error::{EngineError, EngineResult};
 use entry::{EntryKind, parse_entry, parse_head};
 use stdx::ids::TransactionId;
+use tables::{Index, Table};
 use values::row::ColumnSet;
 
 /// Bytes of entries that are copied out of a secondary leaf at once.

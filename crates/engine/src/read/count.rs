@@ -1,10 +1,10 @@
 //! Counting rows that a view sees, without decoding them: whole leaves that everyone sees are counted by their header.
 
 use super::{ConsistentReads, KeyRange, Scan, View};
-use crate::tables::Index;
 use btree::{Cursor, LeafSums, LeafView, Taken};
 use engine_error::EngineResult;
 use entry::parse_head;
+use tables::Index;
 use values::row::ColumnSet;
 
 /// What was counted of a leaf.

@@ -3,10 +3,10 @@
 
 use super::{ConsistentReads, RowBatch, View};
 use crate::lob::{Wanted, bytes_to_fetch};
-use crate::tables::Table;
 use buffer::StorageError;
 use engine_error::EngineResult;
 use entry::{RowForm, StoredRow};
+use tables::Table;
 use values::row::ColumnSet;
 
 /// The rows that a leaf adds to a batch.

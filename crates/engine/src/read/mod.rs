@@ -21,10 +21,10 @@ pub(crate) use scan::{Candidate, SeenEntries};
 pub(crate) use visit::VisitRow;
 
 use crate::lob::LongValues;
-use crate::shared::Shared;
 use crate::transaction_system::TransactionSystem;
 use buffer::BufferPool;
 use std::sync::Arc;
+use tables::Shared;
 
 /// Reads what snapshots see.
 pub(crate) struct ConsistentReads {

@@ -2,10 +2,10 @@
 
 use super::{ConsistentReads, KeyRange, RowBatch, Scan, ScanOptions, View};
 use crate::lob::Wanted;
-use crate::tables::Table;
 use engine_error::EngineResult;
 use metrics::Counter;
 use std::sync::Arc;
+use tables::Table;
 use txn::Snapshot;
 use values::row::ColumnSet;
 

@@ -3,12 +3,12 @@
 
 use super::ConsistentReads;
 use crate::lob::{Wanted, bytes_to_fetch};
-use crate::tables::{Index, Table};
 use btree::LeafView;
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, OwnedRow, RowForm, StoredRow, parse_entry};
 use std::sync::Arc;
 use stdx::ids::{CommitTimestamp, IndexId, TransactionId};
+use tables::{Index, Table};
 use undo::Before;
 
 /// What a read sees.

@@ -2,11 +2,11 @@
 //! A scan holds no latch and borrows nothing between batches; it goes on by key, so that the caller may change rows of the same table while it runs.
 
 use super::{Direction, Gap, KeyRange, ReadMode};
-use crate::tables::Table;
 use btree::{Cursor, CursorRange};
 use engine_types::ScanOptions;
 use std::ops::Bound;
 use std::sync::Arc;
+use tables::Table;
 
 /// A scan in progress.
 #[derive(Debug)]

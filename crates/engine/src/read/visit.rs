@@ -4,10 +4,10 @@
 use super::filling::Filling;
 use super::{ConsistentReads, RowBatch, Scan, View};
 use crate::lob::bytes_to_fetch;
-use crate::tables::Index;
 use btree::{LeafView, Taken};
 use engine_error::EngineResult;
 use entry::{EntryKind, StoredRow, parse_entry};
+use tables::Index;
 
 /// Rows of a leaf that are shown when its latch is given back: they have long values that are wanted, or stand behind such a row.
 #[derive(Default)]

@@ -2,13 +2,13 @@
 //! read as they were before (rules R2 and R9 in README.md). Main type: [`Unfinished`].
 
 use super::Rollback;
-use crate::tables::{Table, TableEntry};
 use dictionary_store::DICTIONARY_INDEX;
 use engine_error::{EngineError, EngineResult};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::IndexId;
 use stdx::sync::lock;
+use tables::{Table, TableEntry};
 use txn::KillFlag;
 use undo::{Losers, Touched, Writer};
 

@@ -7,8 +7,6 @@ mod rows;
 pub(crate) use losers::Unfinished;
 
 use crate::lob::LongValues;
-use crate::shared::Shared;
-use crate::tables::Tables;
 use crate::transaction_system::TransactionSystem;
 use btree::{LeafEdit, Placed};
 use buffer::BufferPool;
@@ -17,6 +15,7 @@ use entry::{Head, load_head};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stdx::ids::{IndexId, SpaceId};
+use tables::{Shared, Tables};
 use txn::locks::LockMode;
 use txn::{Old, UndoRecord};
 use undo::{UndoLog, Writer, bad_record};

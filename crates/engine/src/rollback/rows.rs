@@ -2,11 +2,11 @@
 //! cut short anywhere and begun again: what is gone or belongs to another writer is passed over.
 
 use super::{NO_WRITER, Rollback};
-use crate::tables::Table;
 use btree::Tree;
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, bad_header, load_head};
 use stdx::ids::TransactionId;
+use tables::Table;
 use txn::{KeyList, UndoRecord};
 use undo::Writer;
 

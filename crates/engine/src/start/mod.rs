@@ -8,7 +8,6 @@ mod threads;
 use crate::engine::{EndOfThreads, Engine};
 use crate::inner::{EngineInner, Found};
 use crate::lob::GarbageNotes;
-use crate::tables::TableEntry;
 use btree::{Tree, TreeId};
 use buffer::{BufferPool, FileFault, SpaceKind, StorageError};
 use dictionary_store::{Contents, DICTIONARY_INDEX, DictionaryStore, SYSTEM_SPACE};
@@ -25,6 +24,7 @@ use std::time::Duration;
 use stdx::ids::{IndexId, PageId, PageNumber, TransactionId};
 use stdx::sync::lock;
 use table_files::{KnownTable, Reconciliation};
+use tables::TableEntry;
 use threads::start_threads;
 use undo::{LogNeeds, Losers, UndoStore};
 

@@ -2,8 +2,6 @@
 //! See rules R6, R7 and D1 in README.md.
 
 use crate::rollback::Rollback;
-use crate::shared::Shared;
-use crate::tables::{TableEntry, TableState, Tables, missing_text, strange_text};
 use buffer::{BufferPool, FileFault, NeededPage, StorageError, space_path};
 use dictionary::TableName;
 use dictionary_store::{DamageMark, SYSTEM_SPACE, name_path};
@@ -13,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use stdx::ids::SpaceId;
 use stdx::sync::lock;
+use tables::{Shared, TableEntry, TableState, Tables, missing_text, strange_text};
 
 /// Most pages of a table that a message names.
 const PAGES_NAMED_MAX: usize = 3;

@@ -4,12 +4,12 @@
 use super::Transaction;
 use super::locking::Conflict;
 use crate::read::WaitPolicy;
-use crate::tables::{AutoIncrement, Table};
 use dictionary::{AutoIncrementLockMode, AutoIncrementRange, AutoIncrementRequest, InsertKind};
 use engine_error::EngineResult;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, PoisonError};
 use stdx::ids::IndexId;
+use tables::{AutoIncrement, Table};
 use txn::locks::LockMode;
 
 /// In the lock table AUTO-INC locks are on entries of an index that does not exist; its keys are tables' ids.
@@ -95,7 +95,7 @@ impl<'t> TableCounter<'t> {
         }
         let key = lock_key(self.table);
         loop {
-            let one_step = counter.lock_step.lock().unwrap_or_else(PoisonError::into_inner);
+            let one_step = counter.lock_step();
             let locks = &transaction.engine.system.locks;
             if !mode.always_locks(self.kind) && !locks.others_lock(&transaction.owner(), AUTO_INC_LOCKS, &key)
             {

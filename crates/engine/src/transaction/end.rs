@@ -2,12 +2,12 @@
 //! be prepared: then it outlives its session, and a crash, until somebody commits it or rolls it back (XA; rule P1 in undo's README).
 
 use super::{Mark, Transaction};
-use crate::tables::Table;
 use dictionary_store::DICTIONARY_INDEX;
 use engine_error::{EngineError, EngineResult};
 use engine_types::ForceRecovery;
 use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
+use tables::Table;
 
 impl Transaction {
     /// Undoes all writes made since the mark. Row locks stay, as in InnoDB.
@@ -103,6 +103,32 @@ impl Transaction {
         if let Some(owner) = self.owner.get() {
             self.engine.system.locks.finish(owner);
         }
+    }
+}
+
+/// Temporary tables of the session: their changes have an undo list of their own, which is in no log. See "Temporary tables" in README.md.
+impl Transaction {
+    /// Whether it has changed rows of temporary tables, and not undone that.
+    pub fn has_written_temporary(&self) -> bool {
+        self.mark().temporary > 0
+    }
+
+    /// Undoes changes of temporary tables down to that length of their list. Where that fails, the tables are closed: nobody sees rows of
+    /// a statement that has failed.
+    fn undo_temporary(&self, length: u64) {
+        let Some(writer) = self.temporary.get() else { return };
+        if self.engine.rollback.undo_to(writer, length, false).is_err() {
+            self.engine.tables.temporary.close_all(writer);
+            writer.undo().list = Default::default();
+        }
+    }
+
+    /// Keeps the changes of temporary tables: what they took away is removed at once, as no snapshot needs it.
+    fn end_temporary(&self) {
+        let Some(writer) = self.temporary.get() else { return };
+        let _to_its_end = env::blocking::uninterrupted();
+        let list = std::mem::take(&mut writer.undo().list);
+        self.engine.purge.purge_list(writer.id, &list);
     }
 }
 

@@ -4,11 +4,11 @@ use super::locking::lock_of;
 use super::{Conflict, Transaction};
 use crate::lob::{Wanted, bytes_to_fetch};
 use crate::read::{KeyRange, ReadMode, RowBatch, ScanOptions, WaitPolicy};
-use crate::tables::{Index, Table};
 use engine_error::EngineResult;
 use entry::{Entry, EntryKind, StoredRow, parse_entry};
 use metrics::Counter;
 use std::sync::Arc;
+use tables::{Index, Table};
 use txn::locks::LockMode;
 use values::row::ColumnSet;
 

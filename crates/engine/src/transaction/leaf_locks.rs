@@ -4,10 +4,10 @@
 
 use super::{Conflict, Transaction};
 use crate::read::{Candidate, Direction, Filling, Gap, KeyRange, RowBatch, Scan, WaitPolicy};
-use crate::tables::Index;
 use btree::{LeafView, Taken};
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, parse_entry};
+use tables::Index;
 use txn::locks::{Hold, LockMode};
 
 /// What a scan wants of the leaves of an index.

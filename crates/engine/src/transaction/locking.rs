@@ -2,7 +2,6 @@
 
 use super::Transaction;
 use crate::read::{Direction, Gap, KeyRange, ReadMode, WaitPolicy};
-use crate::tables::{Index, Table};
 use btree::Taken;
 use engine_error::{EngineError, EngineResult};
 use engine_types::ForceRecovery;
@@ -11,6 +10,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{IndexId, TransactionId};
+use tables::{Index, Table};
 use txn::TransactionState;
 use txn::locks::{Hold, LockMode, Owner, Request, WaitEnd, WaitOptions};
 use undo::Writer;
@@ -50,6 +50,13 @@ impl Transaction {
         let writer = Arc::new(Writer::new(id, owner, needed));
         self.engine.undo.writers.insert(writer.clone());
         Ok(self.writer.get_or_init(|| writer).clone())
+    }
+
+    /// Who changes a table: the writer of the session's temporary tables, if it is one of these. Errors: as of `writer`.
+    pub(crate) fn writer_or(&self, temporary: Option<&Arc<Writer>>) -> EngineResult<Arc<Writer>> {
+        let Some(writer) = temporary else { return self.writer() };
+        self.check_alive()?;
+        Ok(self.temporary.get_or_init(|| writer.clone()).clone())
     }
 
     /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery,

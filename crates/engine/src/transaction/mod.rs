@@ -11,7 +11,6 @@ mod leaf_locks;
 mod locking;
 mod recovered;
 mod scan;
-mod temporary;
 
 pub(crate) use locking::Conflict;
 
@@ -20,13 +19,13 @@ pub use recovered::RecoveredTransaction;
 
 use crate::inner::EngineInner;
 use crate::read::{Reader, View};
-use crate::tables::Index;
 use engine_error::{EngineError, EngineResult};
 use engine_types::{Isolation, TransactionOptions};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
+use tables::Index;
 use txn::Snapshot;
 use txn::locks::Owner;
 use undo::Writer;

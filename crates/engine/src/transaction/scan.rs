@@ -6,12 +6,12 @@ use super::leaf_locks::{LeafAsk, Taker};
 use super::locking::lock_of;
 use crate::lob::Wanted;
 use crate::read::{Filling, KeyRange, ReadMode, RowBatch, Scan, ScanOptions, VisitRow, WaitPolicy};
-use crate::tables::Table;
 use btree::Taken;
 use engine_error::EngineResult;
 use entry::EntryKind;
 use metrics::Counter;
 use std::sync::Arc;
+use tables::Table;
 use txn::locks::LockMode;
 
 impl Transaction {

@@ -6,13 +6,12 @@ mod unique;
 
 pub(crate) use unique::UNIQUE_STRIPES;
 
-use crate::shared::Shared;
-use crate::tables::Tables;
 use engine_error::{EngineError, EngineResult};
 use engine_types::FlushLevel;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
+use tables::{Shared, Tables};
 use txn::locks::{LockManager, Owner};
 use txn::{CommitTable, Snapshot, SnapshotRegistry, TransactionState};
 use undo::{StrayMarks, UndoLog};

@@ -4,10 +4,10 @@ use super::entry::{Action, EntryChange};
 use super::insert::RowWriter;
 use super::long_rows::merge;
 use super::rows::UpdateOutcome;
-use crate::tables::Index;
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, StoredRow, append_clustered_key, row_bytes_max};
 use std::cell::RefCell;
+use tables::Index;
 use values::row::{ColumnSet, RowView};
 
 impl RowWriter<'_> {

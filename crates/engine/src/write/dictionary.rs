@@ -1,11 +1,11 @@
 //! Changes of the data dictionary: entries of its tree, written as rows' secondary entries are, without locks.
 
 use super::entry::{Action, EntryChange};
-use crate::tables::Table;
 use crate::transaction::Transaction;
 use dictionary_store::{Change, DictionaryStore, has_parts, part_key, parts_of};
 use engine_error::{EngineError, EngineResult};
 use entry::StoredRow;
+use tables::Table;
 
 impl Transaction {
     /// Puts a hidden table into the dictionary, for when the transaction commits.

@@ -2,7 +2,6 @@
 //! Each write is one mini-transaction on one leaf; its undo record rides in the same redo group (rule W1 in README.md).
 
 use crate::inner::EngineInner;
-use crate::tables::{Index, Table};
 use crate::transaction::{Conflict, Transaction, WriteBuffers};
 use btree::{LeafEdit, Placed, Tree};
 use buffer::MiniTransaction;
@@ -11,6 +10,7 @@ use entry::{
     DELETED, Entry, EntryKind, StoredRow, UndoAddress, clustered_header, parse_entry, secondary_header,
 };
 use std::sync::Arc;
+use tables::{Index, Table};
 use txn::locks::Request;
 use txn::{Old, UndoRecord};
 use undo::{Row, Writer};

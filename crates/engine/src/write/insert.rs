@@ -3,13 +3,13 @@
 
 use super::entry::{Action, EntryChange};
 use super::unique_key::Unique;
-use crate::tables::{Index, Table};
 use crate::transaction::{Conflict, Transaction};
 use engine_error::{DuplicateKey, EngineError, EngineResult};
 use entry::{Entry, StoredRow, append_clustered_key};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
+use tables::{Index, Table};
 use undo::Writer;
 use values::row::RowView;
 

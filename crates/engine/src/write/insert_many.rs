@@ -2,10 +2,10 @@
 //! index are sorted and put into the tree leaf by leaf (`run.rs`). See rules B1 to B4 in README.md.
 
 use super::insert::RowWriter;
-use crate::tables::{Index, Table};
 use btree::SortedEntries;
 use engine_error::{EngineError, EngineResult};
 use entry::{UndoAddress, append_clustered_key, clustered_header, secondary_header};
+use tables::{Index, Table};
 use undo::Writer;
 
 /// Rows that are sorted together.

@@ -6,12 +6,12 @@ use super::insert::RowWriter;
 use super::insert_many::batch_rows;
 use crate::lob::{LobReference, Wanted};
 use crate::read::{KeyRange, ReadMode, RowBatch, ScanOptions, View, WaitPolicy};
-use crate::tables::Table;
 use crate::transaction::Transaction;
 use engine_error::{DuplicateKey, EngineResult};
 use metrics::Counter;
 use std::ops::Range;
 use std::sync::Arc;
+use tables::Table;
 use values::row::ColumnSet;
 
 /// What an update did.

@@ -2,7 +2,6 @@
 //! What is not plain (a key that is there, a lock, a long value, a busy stripe) goes entry by entry through `entry.rs`.
 
 use super::insert::RowWriter;
-use crate::tables::Index;
 use crate::transaction_system::{TransactionSystem, UNIQUE_STRIPES};
 use btree::{RunEntry, RunStop, SortedEntries};
 use buffer::MiniTransaction;
@@ -10,6 +9,7 @@ use engine_error::EngineResult;
 use entry::SECONDARY_HEADER_BYTES;
 use std::sync::{Arc, MutexGuard};
 use stdx::ids::IndexId;
+use tables::Index;
 use txn::{KeyList, Old, UndoRecord};
 use undo::{UndoLog, Writer};
 

@@ -3,12 +3,12 @@
 
 use super::insert::RowWriter;
 use crate::read::WaitPolicy;
-use crate::tables::Index;
 use crate::transaction::Conflict;
 use btree::{Cursor, CursorRange, Direction, LeafView, Taken};
 use engine_error::EngineResult;
 use entry::parse_head;
 use std::ops::Bound;
+use tables::Index;
 use txn::locks::LockMode;
 
 /// What a look at a unique key finds.

@@ -1,7 +1,7 @@
 //! The first look at the file of a table since the start, by whoever uses the table first: session, undo, purge or DDL (rules R7, R11
-//! and O5 in README.md). What is wrong with a file closes its table and no other, and is told in the error log once.
+//! and O5 in the engine's README). What is wrong with a file closes its table and no other, and is told in the error log once.
 
-use super::{Table, TableState, Tables};
+use crate::{Table, TableState, Tables};
 use buffer::{FileFault, StorageError, space_path};
 use dictionary::TableName;
 use engine_error::EngineResult;
@@ -69,7 +69,7 @@ impl Tables {
     }
 
     /// What becomes of a damaged table.
-    pub(crate) fn closed_text(&self, name: &TableName) -> String {
+    pub fn closed_text(&self, name: &TableName) -> String {
         let what = match self.shared.is_forced() {
             true => "is read as far as it can be, as innodb_force_recovery says",
             false => "is closed until it is dropped or its file is whole again",
@@ -79,7 +79,7 @@ impl Tables {
 }
 
 /// Says that a file is of another history than its table.
-pub(crate) fn strange_text(name: &TableName, path: &Path, found: Option<u64>, own: u64) -> String {
+pub fn strange_text(name: &TableName, path: &Path, found: Option<u64>, own: u64) -> String {
     format!(
         "The file '{}' is not the one of table `{}`.`{}`, but has its number: its store id is {:016x}, the table's {own:016x}.",
         path.display(),
@@ -90,7 +90,7 @@ pub(crate) fn strange_text(name: &TableName, path: &Path, found: Option<u64>, ow
 }
 
 /// Says that a table has no file that could be used.
-pub(crate) fn missing_text(name: &TableName, path: &Path, unreadable: Option<String>) -> String {
+pub fn missing_text(name: &TableName, path: &Path, unreadable: Option<String>) -> String {
     let what = unreadable.map_or("is missing".to_owned(), |reason| format!("cannot be used: {reason}"));
     format!("The file '{}' of table `{}`.`{}` {what}.", path.display(), name.schema, name.table)
 }

@@ -5,7 +5,7 @@
 //! The subquery stays where it stands: it is asked only where it was before, and HAVING and the select list are computed for the groups
 //! that are asked for. What is computed of other rows is silent, so that nobody can tell. Groups that are not there are empty ones.
 
-use super::semijoin::adds_silently;
+use crate::semijoin::adds_silently;
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, TypeClass};
@@ -15,17 +15,15 @@ use plan::physical::{Node, QueryPlan, RowLock};
 use values::TypeKind;
 
 /// A query for the keys and aggregates of all groups.
-pub(crate) struct GroupedByOuter {
+pub struct GroupedByOuter {
+    /// The query: keys, then aggregates.
     pub open: OpenSelect,
+    /// By what its rows are found.
     pub keys: Vec<OuterKey>,
 }
 
 /// The groups of a subquery that is settled, for all values of the rows around.
-pub(crate) fn grouped_by_outer(
-    block: &Block,
-    select: &LogicalSelect,
-    last_block: u32,
-) -> Option<GroupedByOuter> {
+pub fn grouped_by_outer(block: &Block, select: &LogicalSelect, last_block: u32) -> Option<GroupedByOuter> {
     if block.outer.is_empty() || !groups_all_silently(block, select) {
         return None;
     }
@@ -136,7 +134,7 @@ fn are_one_group(mode: ComparisonMode, column: &ResultType, outer: &ResultType) 
 }
 
 /// Whether what a subquery shows can be computed of the aggregates of a group that was found otherwise.
-pub(crate) fn takes_groups(node: &Node) -> bool {
+pub fn takes_groups(node: &Node) -> bool {
     match node {
         Node::Project { input, .. } | Node::Filter { input, .. } => takes_groups(input),
         Node::Aggregate(aggregate) => aggregate.keys.is_empty(),
@@ -145,7 +143,7 @@ pub(crate) fn takes_groups(node: &Node) -> bool {
 }
 
 /// The query without its select list, if its rows are then groups.
-pub(crate) fn without_select_list(query: QueryPlan) -> Option<QueryPlan> {
+pub fn without_select_list(query: QueryPlan) -> Option<QueryPlan> {
     match query.root {
         Node::Project { input, .. } if matches!(*input, Node::Aggregate(_)) => {
             Some(QueryPlan { root: *input, ..query })

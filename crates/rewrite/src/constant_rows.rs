@@ -9,7 +9,7 @@ use plan::SubqueryPlan;
 
 /// Compares dates with texts by their time where one of them is of a row that is read before all others. `others`:
 /// expressions over the rows beside the conditions.
-pub(crate) fn keep_times(
+pub fn keep_times(
     survey: &mut Survey<'_>,
     tree: Option<&mut JoinTree>,
     conditions: &mut [Expression],

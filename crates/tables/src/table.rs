@@ -1,9 +1,9 @@
 //! An open table: its definition with what reading and writing its rows needs. Main type: [`Table`].
 //! Immutable but for counters; shared as `Arc<Table>` by all sessions. A DDL statement publishes a new one.
 
-use super::auto_increment::AutoIncrement;
-use super::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
-use super::{Index, KeptStatistics, TableState, Tables};
+use crate::auto_increment::AutoIncrement;
+use crate::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
+use crate::{Index, KeptStatistics, TableState, Tables};
 use btree::{Tree, TreeId};
 use dictionary::TableDefinition;
 use dictionary_store::{TableRecord, layout_of};
@@ -19,17 +19,22 @@ use values::row::{ColumnSet, RowLayout, RowView};
 /// An open table.
 #[derive(Debug)]
 pub struct Table {
-    pub(crate) definition: TableDefinition,
-    pub(crate) space: SpaceId,
+    /// As created.
+    pub definition: TableDefinition,
+    /// Where its trees are.
+    pub space: SpaceId,
     /// As the header of its file must have it.
-    pub(crate) store_id: u64,
-    pub(crate) layout: RowLayout,
-    pub(crate) indexes: Vec<Index>,
-    /// Values that stand outside their rows (`lob`); None for a table whose rows have a fixed length.
-    pub(crate) lobs: Option<Arc<Tree>>,
+    pub store_id: u64,
+    /// Of its rows: all columns in the order of the definition.
+    pub layout: RowLayout,
+    /// The clustered one first.
+    pub indexes: Vec<Index>,
+    /// Values that stand outside their rows (the engine's `lob`); None for a table whose rows have a fixed length.
+    pub lobs: Option<Arc<Tree>>,
     /// Columns that secondary indexes hold.
-    pub(crate) indexed: ColumnSet,
-    pub(crate) auto_increment: AutoIncrement,
+    pub indexed: ColumnSet,
+    /// Idle if there is no such column.
+    pub auto_increment: AutoIncrement,
     /// Next hidden row id of a table without primary key; 0 until it is first needed.
     pub(crate) next_row_id: AtomicU64,
     /// [`USABLE`], or why not.
@@ -38,16 +43,17 @@ pub struct Table {
     look: Mutex<()>,
     /// Not in lists yet: it is being filled.
     hidden: AtomicBool,
-    pub(crate) statistics: Mutex<KeptStatistics>,
+    /// What is known of its rows.
+    pub statistics: Mutex<KeptStatistics>,
     /// The writer of the session's temporary tables, if it is one of these.
-    pub(crate) temporary: Option<Arc<Writer>>,
+    pub temporary: Option<Arc<Writer>>,
     /// Who looks at the file.
     pub(crate) tables: OnceLock<Weak<Tables>>,
 }
 
 impl Table {
     /// Opens a table over its trees.
-    pub(crate) fn open(record: TableRecord) -> Table {
+    pub fn open(record: TableRecord) -> Table {
         let TableRecord { definition, space, store_id, roots } = record;
         let layout = layout_of(&definition);
         let hidden = definition.primary_key().is_none();
@@ -87,63 +93,74 @@ impl Table {
     }
 
     /// The definition (columns, indexes, options) as created.
+    #[inline]
     pub fn definition(&self) -> &TableDefinition {
         &self.definition
     }
 
     /// The table's id.
+    #[inline]
     pub fn id(&self) -> TableId {
         self.definition.id
     }
 
     /// The tablespace that holds the table's indexes.
+    #[inline]
     pub fn space(&self) -> SpaceId {
         self.space
     }
 
     /// The layout of the table's rows: all columns in definition order.
+    #[inline]
     pub fn layout(&self) -> &RowLayout {
         &self.layout
     }
 
     /// All indexes. Position 0 is always the clustered index: the primary key, or the hidden one of a table without
     /// primary key. The others follow in the order of the definition. Index numbers of this API are positions here.
+    #[inline]
     pub fn indexes(&self) -> &[Index] {
         &self.indexes
     }
 
     /// The index number (position in [`Table::indexes`]) of the index at that position of the definition.
+    #[inline]
     pub fn index_of_definition(&self, position: usize) -> usize {
         if self.has_hidden_key() { position + 1 } else { position }
     }
 
     /// Whether it is a temporary table: of one session, without locks, versions and log.
+    #[inline]
     pub fn is_temporary(&self) -> bool {
         self.temporary.is_some()
     }
 
     /// How rows are read where `mode` was asked for: in a temporary table nobody else is in the way.
-    pub(crate) fn read_mode(&self, mode: ReadMode) -> ReadMode {
+    #[inline]
+    pub fn read_mode(&self, mode: ReadMode) -> ReadMode {
         if self.is_temporary() { ReadMode::Consistent } else { mode }
     }
 
     /// Whether the table has no PRIMARY KEY and so is clustered by a hidden row id.
+    #[inline]
     pub fn has_hidden_key(&self) -> bool {
         self.definition.primary_key().is_none()
     }
 
     /// The AUTO_INCREMENT counter (idle if the table has no such column).
+    #[inline]
     pub fn auto_increment(&self) -> &AutoIncrement {
         &self.auto_increment
     }
 
     /// Whether the table was dropped, or replaced by DDL, after the caller looked it up.
+    #[inline]
     pub fn is_gone(&self) -> bool {
         self.state.load(Ordering::Acquire) == GONE
     }
 
     /// The table was dropped, or another one is in its place.
-    pub(crate) fn set_gone(&self) {
+    pub fn set_gone(&self) {
         self.state.store(GONE, Ordering::Release);
     }
 
@@ -152,21 +169,25 @@ impl Table {
         self.hidden.load(Ordering::Acquire)
     }
 
-    pub(crate) fn set_hidden(&self, hidden: bool) {
+    /// Says whether the table is being filled.
+    pub fn set_hidden(&self, hidden: bool) {
         self.hidden.store(hidden, Ordering::Release);
     }
 
     /// As [`TableState::is_closed`].
+    #[inline]
     pub(crate) fn is_closed(&self) -> bool {
         self.state().is_closed()
     }
 
-    pub(crate) fn state(&self) -> TableState {
+    /// Whether the table can be used, or why not.
+    #[inline]
+    pub fn state(&self) -> TableState {
         TableState(self.state.load(Ordering::Acquire))
     }
 
     /// Of a table that was just opened.
-    pub(crate) fn set_state(&self, state: TableState) {
+    pub fn set_state(&self, state: TableState) {
         self.state.store(state.0, Ordering::Release);
     }
 
@@ -184,7 +205,7 @@ impl Table {
 
     /// Looks at the table's file, if nobody has since the start: what is wrong with it closes the table. Errors: those that may be
     /// gone the next time.
-    pub(crate) fn look_at_file(&self) -> EngineResult<()> {
+    pub fn look_at_file(&self) -> EngineResult<()> {
         if self.state() != TableState::UNCHECKED {
             return Ok(());
         }
@@ -203,23 +224,29 @@ impl Table {
         self.indexes.iter().for_each(Index::set_cut_noted);
     }
 
-    pub(crate) fn clustered(&self) -> &Index {
+    /// The clustered index.
+    #[inline]
+    pub fn clustered(&self) -> &Index {
         &self.indexes[0]
     }
 
     /// The tree of long values. Error: Corrupt, for a table that has none but rows that refer to some.
-    pub(crate) fn lob_tree(&self) -> EngineResult<&Tree> {
+    #[inline]
+    pub fn lob_tree(&self) -> EngineResult<&Tree> {
         self.lobs
             .as_deref()
             .ok_or_else(|| self.corrupt("a row refers to long values, and the table has none"))
     }
 
-    pub(crate) fn index(&self, number: usize) -> EngineResult<&Index> {
+    /// The index of that number. Error: NoSuchIndex.
+    #[inline]
+    pub fn index(&self, number: usize) -> EngineResult<&Index> {
         self.indexes.get(number).ok_or_else(|| EngineError::NoSuchIndex(number.to_string()))
     }
 
     /// Errors: TableDefinitionChanged, FileMissing, TableDamaged; what keeps the file from being opened.
-    pub(crate) fn check_usable(&self) -> EngineResult<()> {
+    #[inline]
+    pub fn check_usable(&self) -> EngineResult<()> {
         if self.state.load(Ordering::Acquire) == USABLE { Ok(()) } else { self.check_state() }
     }
 
@@ -238,20 +265,28 @@ impl Table {
         }
     }
 
+    /// Takes over the live counters of the table in whose place it is put; AUTO_INCREMENT goes on at `next`.
+    pub fn take_over_counters(&self, old: &Table, next: u64) {
+        self.auto_increment.take_over(&old.auto_increment, next);
+        self.next_row_id.store(old.next_row_id.load(Ordering::Acquire), Ordering::Release);
+    }
+
     /// Notes the commit that published the table, for the indexes that it did not take over from an older one.
-    pub(crate) fn note_commit(&self, commit: Lsn, old: Option<&Table>) {
+    pub fn note_commit(&self, commit: Lsn, old: Option<&Table>) {
         for index in &self.indexes {
             let taken_over = old.and_then(|old| old.indexes.iter().find(|other| other.id() == index.id()));
             index.set_readable_from(taken_over.map_or(commit.0, Index::readable_from));
         }
     }
 
-    pub(crate) fn view<'a>(&'a self, row: &'a [u8]) -> EngineResult<RowView<'a>> {
+    /// A row in the table's layout. Error: Corrupt.
+    #[inline]
+    pub fn view<'a>(&'a self, row: &'a [u8]) -> EngineResult<RowView<'a>> {
         RowView::new(&self.layout, row).map_err(|error| self.corrupt(error))
     }
 
     /// As it stands in the dictionary.
-    pub(crate) fn record(&self) -> TableRecord {
+    pub fn record(&self) -> TableRecord {
         TableRecord {
             definition: self.definition.clone(),
             space: self.space,
@@ -261,12 +296,13 @@ impl Table {
     }
 
     /// Ids and roots of all trees, in the order of the dictionary.
-    pub(crate) fn roots(&self) -> Vec<(IndexId, PageNumber)> {
+    pub fn roots(&self) -> Vec<(IndexId, PageNumber)> {
         self.trees().map(|tree| (tree.id().index, tree.id().root)).collect()
     }
 
     /// All trees: the indexes' and that of long values.
-    pub(crate) fn trees(&self) -> impl Iterator<Item = &Arc<Tree>> {
+    #[inline]
+    pub fn trees(&self) -> impl Iterator<Item = &Arc<Tree>> {
         self.indexes.iter().map(|index| &index.tree).chain(&self.lobs)
     }
 
@@ -280,17 +316,20 @@ impl Table {
     }
 
     /// The columns that secondary indexes are made of.
+    #[inline]
     pub fn indexed_columns(&self) -> &ColumnSet {
         &self.indexed
     }
 
-    pub(crate) fn corrupt(&self, error: impl std::fmt::Display) -> EngineError {
+    /// The error of an entry or a row of the table that cannot be read.
+    pub fn corrupt(&self, error: impl std::fmt::Display) -> EngineError {
         let name = &self.definition.name;
         EngineError::Corrupt(format!("table {}.{}: {error}", name.schema, name.table))
     }
 
     /// The clustered key of a row of a table with primary key.
-    pub(crate) fn primary_key_of(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+    #[inline]
+    pub fn primary_key_of(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
         self.clustered().own_key(row, out)
     }
 }

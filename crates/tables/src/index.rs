@@ -1,7 +1,7 @@
 //! An index of an open table: its tree, what its keys and entries are made of. Main type: [`Index`].
 
-use super::Table;
-use super::cut_keys::KeyRoom;
+use crate::Table;
+use crate::cut_keys::KeyRoom;
 use btree::Tree;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use engine_error::{EngineError, EngineResult};
@@ -17,22 +17,24 @@ use values::row::{ColumnSet, RowLayout, RowView};
 /// An index of an open table.
 #[derive(Debug)]
 pub struct Index {
-    pub(crate) tree: Arc<Tree>,
+    /// Its entries.
+    pub tree: Arc<Tree>,
     /// Position in `TableDefinition::indexes`; None for the hidden clustered index.
     pub(crate) definition_position: Option<usize>,
-    pub(crate) unique: bool,
+    /// No two rows have the same key.
+    pub unique: bool,
     /// The index's own parts (without the clustered key that follows them in secondary indexes).
     pub(crate) key_layout: KeyLayout,
     /// How much of their key entries hold.
     pub(crate) room: KeyRoom,
     /// Table column of each own part.
-    pub(crate) key_columns: Vec<usize>,
+    pub key_columns: Vec<usize>,
     /// Rows as this index stores them.
     pub(crate) row_layout: RowLayout,
     /// Table column of each column of `row_layout`.
-    pub(crate) row_columns: Vec<usize>,
+    pub row_columns: Vec<usize>,
     /// All of these columns.
-    pub(crate) columns: ColumnSet,
+    pub columns: ColumnSet,
     /// The commit that put the tree in place. Older snapshots cannot read it: its entries show what was true then. 0 for
     /// trees from before the start.
     readable_from: AtomicU64,
@@ -40,7 +42,7 @@ pub struct Index {
 
 impl Index {
     /// Opens an index over its tree.
-    pub(super) fn open(
+    pub(crate) fn open(
         definition: &TableDefinition,
         layout: &RowLayout,
         position: Option<usize>,
@@ -84,8 +86,9 @@ impl Index {
         }
     }
 
-    /// See the field.
-    pub(crate) fn readable_from(&self) -> u64 {
+    /// The commit that put the tree in place; 0 for trees from before the start.
+    #[inline]
+    pub fn readable_from(&self) -> u64 {
         self.readable_from.load(Ordering::Acquire)
     }
 
@@ -94,17 +97,20 @@ impl Index {
     }
 
     /// Whether a snapshot of that time can read the index. Error: TableDefinitionChanged.
-    pub(crate) fn check_readable(&self, snapshot: CommitTimestamp) -> EngineResult<()> {
+    #[inline]
+    pub fn check_readable(&self, snapshot: CommitTimestamp) -> EngineResult<()> {
         let is_older = snapshot.0 < self.readable_from();
         if is_older { Err(EngineError::TableDefinitionChanged) } else { Ok(()) }
     }
 
     /// The index's id.
+    #[inline]
     pub fn id(&self) -> IndexId {
         self.tree.id().index
     }
 
     /// Whether no two rows have the same key (NULLs apart). True for the clustered index.
+    #[inline]
     pub fn is_unique(&self) -> bool {
         self.unique
     }
@@ -116,28 +122,33 @@ impl Index {
 
     /// The layout of the index's own key parts, for encoding keys and range bounds. No parts for the hidden index.
     /// Entries of a secondary index go on with the clustered key behind these parts.
+    #[inline]
     pub fn key_layout(&self) -> &KeyLayout {
         &self.key_layout
     }
 
     /// Table column of each key part.
+    #[inline]
     pub fn key_columns(&self) -> &[usize] {
         &self.key_columns
     }
 
     /// Layout of the rows that a covering scan returns.
+    #[inline]
     pub fn row_layout(&self) -> &RowLayout {
         &self.row_layout
     }
 
     /// Table column of each column of [`Index::row_layout`]: the whole (not prefix) key columns, then the missing columns of the
     /// primary key. A query that needs no other columns can be answered by a covering scan.
+    #[inline]
     pub fn row_columns(&self) -> &[usize] {
         &self.row_columns
     }
 
     /// Appends the own key of a row in the table's layout, as far as entries hold it.
-    pub(crate) fn own_key(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+    #[inline]
+    pub fn own_key(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
         let start = out.len();
         self.key_layout.encode_row(row, &self.key_columns, out).map_err(|error| match error {
             values::key::KeyError::TooLong => {
@@ -150,23 +161,19 @@ impl Index {
     }
 
     /// The columns of the own parts.
-    pub(crate) fn key_set(&self) -> ColumnSet {
+    pub fn key_set(&self) -> ColumnSet {
         ColumnSet::of(self.key_columns.iter().copied())
     }
 
     /// Whether a row has NULL in one of the own parts: then a unique index takes it any number of times.
-    pub(crate) fn has_null(&self, row: &RowView<'_>) -> bool {
+    #[inline]
+    pub fn has_null(&self, row: &RowView<'_>) -> bool {
         self.key_columns.iter().any(|column| row.is_null(*column))
     }
 
     /// Appends the row that an entry of this (secondary) index holds; nothing if it does not fit the entry: then who reads the
     /// entry has to ask the clustered index.
-    pub(crate) fn entry_row(
-        &self,
-        row: &RowView<'_>,
-        key_bytes: usize,
-        out: &mut Vec<u8>,
-    ) -> EngineResult<()> {
+    pub fn entry_row(&self, row: &RowView<'_>, key_bytes: usize, out: &mut Vec<u8>) -> EngineResult<()> {
         let start = out.len();
         self.stored_row(row, out)?;
         let bytes = page::CELL_OVERHEAD_BYTES + key_bytes + SECONDARY_HEADER_BYTES + out.len() - start;
@@ -177,14 +184,16 @@ impl Index {
     }
 
     /// Appends a row in the layout of this (secondary) index.
-    pub(crate) fn stored_row(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
+    #[inline]
+    pub fn stored_row(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
         self.row_layout
             .encode_from(row, &self.row_columns, out)
             .map_err(|error| EngineError::Corrupt(error.to_string()))
     }
 
     /// The clustered key at the end of an entry's key.
-    pub(crate) fn clustered_key<'a>(&self, entry_key: &'a [u8]) -> EngineResult<&'a [u8]> {
+    #[inline]
+    pub fn clustered_key<'a>(&self, entry_key: &'a [u8]) -> EngineResult<&'a [u8]> {
         let own = self
             .own_prefix_bytes(entry_key, self.key_columns.len())
             .map_err(|error| EngineError::Corrupt(format!("index {}: {error}", self.id())))?;
@@ -192,7 +201,7 @@ impl Index {
     }
 
     /// Whether at most one row can be in a range: one whole key of a unique index, without NULL.
-    pub(crate) fn has_one_row(&self, range: &KeyRange) -> bool {
+    pub fn has_one_row(&self, range: &KeyRange) -> bool {
         let Bound::Included(key) = &range.lower else { return false };
         let part_end = |count| self.own_prefix_bytes(key, count).ok();
         let is_value = |part| part_end(part).is_some_and(|at| !self.key_layout.is_null_at(part, key, at));

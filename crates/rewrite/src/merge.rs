@@ -4,7 +4,7 @@
 //! A derived table behind an outer join is taken in only where it shows plain columns: a computed value would not be NULL in a
 //! row without a match.
 
-use super::graft::{Graft, forget_unused};
+use crate::graft::{Graft, forget_unused};
 use expression::{Expression, ExpressionKind};
 use optimizer::{
     Block, Derived, JoinTree, LogicalSelect, OpenSelect, Source, TABLES_MAX, conjuncts, tables_of,
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use values::TypeKind;
 
 /// Takes in the derived tables of a block where that changes no row. `uses`: of the common tables of the statement.
-pub(crate) fn take_in_derived(
+pub fn take_in_derived(
     rules: Rules,
     block: &mut Block,
     uses: &mut [CommonTableUse],

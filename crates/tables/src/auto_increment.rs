@@ -4,8 +4,9 @@
 
 use dictionary::{AutoIncrementRange, AutoIncrementRequest};
 use engine_error::{EngineError, EngineResult};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
+use stdx::sync::lock;
 
 /// The counter of a table: the next value that will be handed out.
 #[derive(Debug)]
@@ -18,7 +19,7 @@ pub struct AutoIncrement {
     /// One raises the limit at a time.
     pub(crate) limit_writer: Mutex<()>,
     /// Held for a look at the AUTO-INC lock together with what follows from it.
-    pub(crate) lock_step: Mutex<()>,
+    lock_step: Mutex<()>,
 }
 
 impl AutoIncrement {
@@ -34,17 +35,42 @@ impl AutoIncrement {
     }
 
     /// The next value that would be handed out with increment 1 (information_schema.TABLES.AUTO_INCREMENT).
+    #[inline]
     pub fn peek(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
 
+    /// The dictionary's limit: values below it may be handed out.
+    #[inline]
+    pub fn limit(&self) -> u64 {
+        self.limit.load(Ordering::Acquire)
+    }
+
+    /// Whoever looks at the AUTO-INC lock holds this until it has done what follows from that.
+    #[inline]
+    pub fn lock_step(&self) -> MutexGuard<'_, ()> {
+        lock(&self.lock_step)
+    }
+
+    /// The counter of a table that takes another one's place goes on there. The dictionary has `next` where it is above the limit.
+    pub(crate) fn take_over(&self, old: &AutoIncrement, next: u64) {
+        self.next.store(next, Ordering::Release);
+        self.limit.store(old.limit().max(next), Ordering::Release);
+        self.limit_lsn.store(old.limit_lsn.load(Ordering::Acquire), Ordering::Release);
+    }
+
+    /// Raises the counter, if it is lower.
+    pub fn raise_to(&self, next: u64) {
+        self.next.fetch_max(next, Ordering::AcqRel);
+    }
+
     /// Sets the counter to what the dictionary says.
-    pub(crate) fn restore(&self, next: u64) {
+    pub fn restore(&self, next: u64) {
         self.next.store(next, Ordering::Release);
         self.limit.store(next, Ordering::Release);
     }
 
-    /// Takes values off the counter, before any limit is stored: see [`crate::Transaction::reserve_auto_increment`]. Error:
+    /// Takes values off the counter, before any limit is stored: see `Transaction::reserve_auto_increment` in the engine. Error:
     /// AutoIncrementExhausted.
     pub fn take(&self, request: AutoIncrementRequest) -> EngineResult<AutoIncrementRange> {
         let mut current = self.next.load(Ordering::Relaxed);

@@ -1,7 +1,7 @@
 //! The storage of tables: files, trees, and the notes in the dictionary by which a start finds what a crash left of them (rules D1
-//! and D2 in README.md).
+//! and D2 in the engine's README).
 
-use super::{Table, Tables};
+use crate::{Table, Tables};
 use btree::Tree;
 use buffer::{StorageError, TABLES_DIRECTORY, space_path};
 use dictionary::TableDefinition;
@@ -14,7 +14,7 @@ use stdx::ids::{IndexId, PageNumber, SpaceId, TableId};
 
 impl Tables {
     /// Makes file and empty trees for a table.
-    pub(crate) fn build_storage(&self, mut definition: TableDefinition) -> EngineResult<TableRecord> {
+    pub fn build_storage(&self, mut definition: TableDefinition) -> EngineResult<TableRecord> {
         let hidden = u64::from(definition.primary_key().is_none());
         let tree_count = tree_count(&definition) as u64;
         definition.id = TableId(self.store.take_ids(&self.pool, "table", 1)?);
@@ -50,7 +50,7 @@ impl Tables {
     }
 
     /// Removes storage that became no table's. Its note stays where a power cut may bring the file back.
-    pub(crate) fn abandon_storage(&self, space: SpaceId) -> EngineResult<()> {
+    pub fn abandon_storage(&self, space: SpaceId) -> EngineResult<()> {
         match self.pool.remove_space(space) {
             Err(error) if error.is_lack_of_descriptors() => Ok(()),
             removed => {
@@ -60,7 +60,8 @@ impl Tables {
         }
     }
 
-    pub(crate) fn create_tree(&self, space: SpaceId, index: IndexId) -> EngineResult<(IndexId, PageNumber)> {
+    /// Makes an empty tree in a space; its id and root.
+    pub fn create_tree(&self, space: SpaceId, index: IndexId) -> EngineResult<(IndexId, PageNumber)> {
         let mut mini = self.pool.mini_transaction();
         let root = Tree::create(&mut mini, space, index)?;
         mini.commit();
@@ -68,7 +69,7 @@ impl Tables {
     }
 
     /// The changes that drop these tables; their files are noted as ours to remove.
-    pub(crate) fn removals(&self, tables: &[Arc<Table>]) -> EngineResult<Vec<Change>> {
+    pub fn removals(&self, tables: &[Arc<Table>]) -> EngineResult<Vec<Change>> {
         let removal = |table: &Arc<Table>| {
             self.store.put_leftover(&self.pool, table.space)?;
             Ok(Change::Remove(DictionaryStore::table_key(table.id())))
@@ -77,7 +78,7 @@ impl Tables {
     }
 
     /// Removes the storage of a table that the dictionary does not have any more.
-    pub(crate) fn discard(&self, table: &Table) -> EngineResult<()> {
+    pub fn discard(&self, table: &Table) -> EngineResult<()> {
         // A file of another server that only has the number is left alone. What cannot be looked at now is the table's by its name.
         let _ = table.look_at_file();
         let has_file = self.pool.has_file(table.space);
@@ -95,7 +96,7 @@ impl Tables {
 
     /// Removes the file of a table whose dictionary change failed. Not after a failed log: the commit may still turn out to be
     /// in it, so the next start decides, which removes files that the dictionary does not know.
-    pub(crate) fn forget_storage(&self, space: SpaceId, error: &EngineError) -> EngineResult<()> {
+    pub fn forget_storage(&self, space: SpaceId, error: &EngineError) -> EngineResult<()> {
         if matches!(error, EngineError::Io(_) | EngineError::Stopped) {
             return Ok(());
         }
@@ -104,7 +105,7 @@ impl Tables {
 
     /// Gives the pages of an index back to the tablespace. What a crash in between leaves is freed at the next start, because
     /// the space is noted as unfinished.
-    pub(crate) fn free_tree(&self, table: &Table, id: IndexId) -> EngineResult<()> {
+    pub fn free_tree(&self, table: &Table, id: IndexId) -> EngineResult<()> {
         let Some(index) = table.indexes.iter().find(|index| index.id() == id) else { return Ok(()) };
         index.tree.clear(&self.pool)?;
         let mut mini = self.pool.mini_transaction();
@@ -115,7 +116,7 @@ impl Tables {
 
     /// Takes back the notes of files that are gone now. A process that was killed may have removed one and not made that durable: then a
     /// power cut would bring back a file that nobody knows.
-    pub(crate) fn forget_leftovers(&self, leftovers: &[SpaceId]) -> EngineResult<()> {
+    pub fn forget_leftovers(&self, leftovers: &[SpaceId]) -> EngineResult<()> {
         if leftovers.is_empty() {
             return Ok(());
         }
@@ -128,7 +129,7 @@ impl Tables {
     }
 
     /// Frees the pages that an interrupted ADD or DROP INDEX has left in a space.
-    pub(crate) fn finish_alter(&self, space: SpaceId) -> EngineResult<()> {
+    pub fn finish_alter(&self, space: SpaceId) -> EngineResult<()> {
         let Some(table) = self.dictionary.table_in(space) else {
             return self.store.remove_unfinished(&self.pool, space);
         };

@@ -4,7 +4,7 @@ use expression::{Expression, ExpressionKind};
 use optimizer::{Block, BoundTable, JoinTree};
 
 /// Where the tables and slots of a block go in the block that takes it in.
-pub(super) struct Graft {
+pub(crate) struct Graft {
     /// The table of the other block that each table becomes; likewise slots.
     pub tables: Vec<usize>,
     pub slots: Vec<usize>,
@@ -13,7 +13,7 @@ pub(super) struct Graft {
 }
 
 /// Leaves out the columns of tables whose slots nobody reads.
-pub(super) fn forget_unused(tables: &mut [BoundTable], is_used: &dyn Fn(usize) -> bool) {
+pub(crate) fn forget_unused(tables: &mut [BoundTable], is_used: &dyn Fn(usize) -> bool) {
     for slot in tables.iter_mut().flat_map(|table| &mut table.slots) {
         *slot = slot.filter(|slot| is_used(*slot));
     }

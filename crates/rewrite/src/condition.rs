@@ -2,13 +2,12 @@
 //! [`Settler::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
-use crate::bind::decided_by_range;
 use errors::SqlResult;
 use expression::operators::{Comparison, ComparisonOperator};
 use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};
 use optimizer::{
-    Block, JoinTree, Source, is_always, is_known, is_never, node_rejects_null, settle_contradictions,
-    tables_of,
+    Block, JoinTree, Source, decided_by_range, is_always, is_known, is_never, node_rejects_null,
+    settle_contradictions, tables_of,
 };
 use plan::physical::Node;
 use plan::{PlanningSurroundings, Rule, SubqueryPlan};
@@ -86,19 +85,25 @@ fn is_out_of_range(comparison: &Comparison) -> bool {
 
 /// Whose condition is being settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Settling {
+pub enum Settling {
+    /// WHERE's.
     #[default]
     Where,
+    /// ON of a join whose rows are all there.
     InnerJoin,
+    /// ON of an outer join, or below one.
     OuterJoin,
 }
 
 /// Settles the conditions of one block.
-pub(crate) struct Settler<'a> {
+pub struct Settler<'a> {
+    /// The block.
     pub block: &'a mut Block,
+    /// Who asks, and where it is told what goes wrong.
     pub context: &'a mut dyn PlanningSurroundings,
     /// The subqueries of the statement that are bound so far.
     pub subqueries: &'a [SubqueryPlan],
+    /// What expressions are made by.
     pub facts: BuildFacts,
     /// Whether warnings of strict mode end the statement.
     pub escalates: bool,

@@ -7,7 +7,6 @@
 //! or reads several columns, leaves the block for the query, as in MySQL: it is asked once, of each row that is found; only below
 //! DISTINCT, and only of numbers and moments.
 
-use crate::bind::convert_columns;
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, TypeClass};
 use optimizer::{
@@ -19,8 +18,11 @@ use plan::physical::{CommonTableUse, Node, OutputColumn, QueryPlan};
 use plan::{Rule, Rules, differs_between_rows};
 use std::sync::Arc;
 
+/// Projects the rows of a node, whose columns are these, to columns of other types.
+pub type ConvertColumns = fn(Node, &[OutputColumn], &[ResultType]) -> Node;
+
 /// Whether conditions on the rows of a query may go into each of its SELECTs.
-pub(crate) fn takes_conditions(selects: &[OpenSelect]) -> bool {
+pub fn takes_conditions(selects: &[OpenSelect]) -> bool {
     let takes = |open: &OpenSelect| {
         let select = &open.select;
         let is_plain = |item: &optimizer::SelectItem| is_silent(&item.expression);
@@ -44,7 +46,7 @@ fn is_distinct(selects: &[OpenSelect]) -> bool {
 }
 
 /// The conditions of a SELECT that may go into the queries of its FROM.
-pub(crate) struct Pushdown {
+pub struct Pushdown {
     /// Those of WHERE, of joins, and what follows from them.
     conditions: Vec<Expression>,
     /// How many of them are those of WHERE.
@@ -56,7 +58,7 @@ pub(crate) struct Pushdown {
 }
 
 /// A query in FROM that takes in conditions.
-pub(crate) struct Pushed {
+pub struct Pushed {
     /// Its SELECTs with the conditions, to be planned.
     pub selects: Vec<OpenSelect>,
     number: usize,
@@ -68,6 +70,7 @@ pub(crate) struct Pushed {
 }
 
 impl Pushdown {
+    /// Those of a SELECT; `rules`: those that the session may use. None without FROM.
     pub fn of(rules: Rules, select: &LogicalSelect) -> Option<Pushdown> {
         let tree = select.tree.as_ref()?;
         let mut conditions = select.conditions.clone();
@@ -195,8 +198,9 @@ impl Pushed {
         block: &mut Block,
         uses: &mut Vec<CommonTableUse>,
         plans: Vec<QueryPlan>,
+        convert: ConvertColumns,
     ) -> Vec<usize> {
-        let Some(again) = with_operands(&self.plan, plans, &self.types) else { return Vec::new() };
+        let Some(again) = with_operands(&self.plan, plans, &self.types, convert) else { return Vec::new() };
         let query = Derived::Planned(Arc::new(again));
         let common = self.common.map(|number| own_use(uses, number));
         block.tables[self.number].source = Source::Derived(query, common);
@@ -270,7 +274,12 @@ fn compares_otherwise(own: &ResultType, merged: &ResultType) -> bool {
 }
 
 /// The plan with other trees in the place of its SELECTs.
-fn with_operands(plan: &QueryPlan, plans: Vec<QueryPlan>, types: &[ResultType]) -> Option<QueryPlan> {
+fn with_operands(
+    plan: &QueryPlan,
+    plans: Vec<QueryPlan>,
+    types: &[ResultType],
+    convert: ConvertColumns,
+) -> Option<QueryPlan> {
     let rows = plans.iter().map(|plan| plan.rows).sum();
     let mut plans = plans.into_iter();
     let mut again = plan.clone();
@@ -279,7 +288,7 @@ fn with_operands(plan: &QueryPlan, plans: Vec<QueryPlan>, types: &[ResultType]) 
         Node::SetOperation(operation) => {
             let mut next = || {
                 let plan = plans.next()?;
-                Some(convert_columns(plan.root, &plan.columns, types))
+                Some(convert(plan.root, &plan.columns, types))
             };
             operation.first = next()?;
             for term in &mut operation.rest {
@@ -303,7 +312,7 @@ fn have_same_types(left: &[OutputColumn], right: &[OutputColumn]) -> bool {
 }
 
 /// The conditions of joins that hold for all rows.
-pub(crate) fn add_inner_conditions(tree: &JoinTree, found: &mut Vec<Expression>) {
+pub fn add_inner_conditions(tree: &JoinTree, found: &mut Vec<Expression>) {
     let JoinTree::Join { left, right, outer, conditions, .. } = tree else { return };
     add_inner_conditions(left, found);
     if !*outer {

@@ -16,41 +16,49 @@ const UNDO_SHARE: u64 = 256;
 const UNDO_BYTES_MIN: u64 = 64 << 10;
 
 /// What all parts have.
-pub(crate) struct Shared {
-    pub(crate) environment: Environment,
-    pub(crate) pool: Arc<BufferPool>,
-    pub(crate) settings: Settings,
-    pub(crate) stopped: AtomicBool,
+pub struct Shared {
+    /// The world that it runs in.
+    pub environment: Environment,
+    /// Pages of all files.
+    pub pool: Arc<BufferPool>,
+    /// What may be set.
+    pub settings: Settings,
+    /// Nothing is begun any more.
+    pub stopped: AtomicBool,
     /// What is odd, for the error log.
-    pub(crate) messages: Mutex<Vec<String>>,
+    pub messages: Mutex<Vec<String>>,
     /// What is worth a line there without being odd.
-    pub(crate) notes: Mutex<Vec<String>>,
+    pub notes: Mutex<Vec<String>>,
 }
 
 /// Settings that may change while the engine runs.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub struct Settings {
     flush_level: AtomicU8,
     lock_wait_timeout_ms: AtomicU64,
-    pub(crate) deadlock_detect: AtomicBool,
-    pub(crate) rollback_on_timeout: bool,
-    pub(crate) auto_increment_lock_mode: AtomicU8,
-    pub(crate) force_recovery: ForceRecovery,
+    /// Cycles of waits are looked for (innodb_deadlock_detect).
+    pub deadlock_detect: AtomicBool,
+    /// A wait that times out ends its transaction (innodb_rollback_on_timeout).
+    pub rollback_on_timeout: bool,
+    /// innodb_autoinc_lock_mode, 0 to 2.
+    pub auto_increment_lock_mode: AtomicU8,
+    /// How far damage is passed over.
+    pub force_recovery: ForceRecovery,
     /// The data directory is not touched.
-    pub(crate) is_read_only: bool,
+    pub is_read_only: bool,
     /// Background threads run.
-    pub(crate) has_threads: bool,
+    pub has_threads: bool,
     /// That was asked for by innodb_read_only.
-    pub(crate) read_only_option: bool,
+    pub read_only_option: bool,
     /// Bytes of log a transaction's undo may span before it is saved elsewhere.
-    pub(crate) undo_log_bytes_max: u64,
+    pub undo_log_bytes_max: u64,
     /// Memory for the undo list of one transaction, in bytes.
-    pub(crate) undo_memory_bytes_max: u64,
+    pub undo_memory_bytes_max: u64,
 }
 
 impl Shared {
     /// Nothing is stopped, nothing told.
-    pub(crate) fn new(environment: Environment, pool: Arc<BufferPool>, settings: Settings) -> Shared {
+    pub fn new(environment: Environment, pool: Arc<BufferPool>, settings: Settings) -> Shared {
         Shared {
             environment,
             pool,
@@ -61,27 +69,32 @@ impl Shared {
         }
     }
 
-    pub(crate) fn check_running(&self) -> EngineResult<()> {
+    /// Error: Stopped.
+    #[inline]
+    pub fn check_running(&self) -> EngineResult<()> {
         if self.stopped.load(Ordering::Acquire) { Err(EngineError::Stopped) } else { Ok(()) }
     }
 
-    pub(crate) fn is_forced(&self) -> bool {
+    /// Whether the start was one past damage.
+    #[inline]
+    pub fn is_forced(&self) -> bool {
         self.settings.force_recovery != ForceRecovery::Off
     }
 
     /// Whether rows can be copied to another table or index: not where a scan may leave some out.
-    pub(crate) fn check_may_copy(&self) -> EngineResult<()> {
+    pub fn check_may_copy(&self) -> EngineResult<()> {
         if self.is_forced() { Err(EngineError::ForcedRecovery) } else { Ok(()) }
     }
 
     /// Tells the error log of something odd.
-    pub(crate) fn tell(&self, text: String) {
+    pub fn tell(&self, text: String) {
         lock(&self.messages).push(text);
     }
 }
 
 impl Settings {
-    pub(crate) fn new(options: &EngineOptions, is_read_only: bool) -> Settings {
+    /// Those that a start was asked for; `is_read_only`: the data directory is not touched.
+    pub fn new(options: &EngineOptions, is_read_only: bool) -> Settings {
         let settings = Settings {
             flush_level: AtomicU8::new(0),
             lock_wait_timeout_ms: AtomicU64::new(0),
@@ -100,16 +113,20 @@ impl Settings {
         settings
     }
 
-    pub(crate) fn lock_wait_timeout(&self) -> Duration {
+    /// How long a row lock is waited for.
+    #[inline]
+    pub fn lock_wait_timeout(&self) -> Duration {
         Duration::from_millis(self.lock_wait_timeout_ms.load(Ordering::Relaxed))
     }
 
-    pub(crate) fn set_lock_wait_timeout(&self, timeout: Duration) {
+    /// Sets how long a row lock is waited for.
+    pub fn set_lock_wait_timeout(&self, timeout: Duration) {
         let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         self.lock_wait_timeout_ms.store(ms, Ordering::Relaxed);
     }
 
-    pub(crate) fn flush_level(&self) -> FlushLevel {
+    /// When commits are made durable.
+    pub fn flush_level(&self) -> FlushLevel {
         match self.flush_level.load(Ordering::Relaxed) {
             0 => FlushLevel::EverySecond,
             1 => FlushLevel::Commit,
@@ -117,7 +134,8 @@ impl Settings {
         }
     }
 
-    pub(crate) fn set_flush_level(&self, level: FlushLevel) {
+    /// Sets when commits are made durable.
+    pub fn set_flush_level(&self, level: FlushLevel) {
         let number = match level {
             FlushLevel::EverySecond => 0,
             FlushLevel::Commit => 1,

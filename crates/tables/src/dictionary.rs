@@ -5,7 +5,7 @@
 //! A table is opened by the first who asks for it, and packed again when more than `open_max` are open and nobody holds it (a ring
 //! with a second chance). Lock order: the maps, then an entry, or the ring; never an entry and the ring.
 
-use super::{OpenIndex, Table, TableEntry, Tables};
+use crate::{OpenIndex, Table, TableEntry, Tables};
 use dictionary::{ConstraintNames, ReferringKeys, SchemaDefinition, TableName};
 use engine_error::EngineResult;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -55,7 +55,7 @@ impl Dictionary {
     }
 
     /// Says who looks at the files of tables that are opened.
-    pub(super) fn check_files_by(&self, tables: &Arc<Tables>) {
+    pub(crate) fn check_files_by(&self, tables: &Arc<Tables>) {
         let _ = self.tables.set(Arc::downgrade(tables));
     }
 
@@ -139,7 +139,7 @@ impl Dictionary {
     }
 
     /// All tables, open or not, but for those that are being filled.
-    pub(crate) fn entries(&self) -> Vec<Arc<TableEntry>> {
+    pub fn entries(&self) -> Vec<Arc<TableEntry>> {
         let maps = self.read();
         let tables = maps.schemas.values().flat_map(|schema| schema.tables.values());
         tables.filter(|entry| !entry.is_hidden()).cloned().collect()
@@ -152,7 +152,7 @@ impl Dictionary {
     }
 
     /// The table of an entry, opened if it is not.
-    pub(crate) fn opened(&self, entry: &Arc<TableEntry>) -> Arc<Table> {
+    pub fn opened(&self, entry: &Arc<TableEntry>) -> Arc<Table> {
         let (table, is_new) = entry.table(|table| self.prepare(table));
         if is_new {
             self.note_opened(entry);
@@ -210,23 +210,23 @@ impl Dictionary {
     }
 
     /// The table that an index is part of.
-    pub(crate) fn table_of_index(&self, index: IndexId) -> Option<Arc<Table>> {
+    pub fn table_of_index(&self, index: IndexId) -> Option<Arc<Table>> {
         let entry = self.read().indexes.get(&index).cloned()?;
         Some(self.opened(&entry))
     }
 
     /// The id of that table. Opens nothing.
-    pub(crate) fn table_id_of_index(&self, index: IndexId) -> Option<TableId> {
+    pub fn table_id_of_index(&self, index: IndexId) -> Option<TableId> {
         self.read().indexes.get(&index).map(|entry| entry.id())
     }
 
     /// Undo and purge do not find it any more.
-    pub(crate) fn remove_index(&self, index: IndexId) {
+    pub fn remove_index(&self, index: IndexId) {
         self.write().indexes.remove(&index);
     }
 
     /// Adds or replaces a schema's definition.
-    pub(crate) fn put_schema(&self, definition: SchemaDefinition) {
+    pub fn put_schema(&self, definition: SchemaDefinition) {
         let mut maps = self.write();
         let definition = Arc::new(definition);
         maps.schemas
@@ -236,7 +236,7 @@ impl Dictionary {
     }
 
     /// Removes a schema with its tables and views.
-    pub(crate) fn remove_schema(&self, name: &str) {
+    pub fn remove_schema(&self, name: &str) {
         let mut maps = self.write();
         let removed = maps.schemas.remove(name);
         removed
@@ -248,12 +248,12 @@ impl Dictionary {
     }
 
     /// Adds a table that is not open yet.
-    pub(crate) fn add_entry(&self, schema: &str, table: &str, entry: &Arc<TableEntry>) {
+    pub fn add_entry(&self, schema: &str, table: &str, entry: &Arc<TableEntry>) {
         self.write().add(schema, table, entry);
     }
 
     /// Removes and adds tables in one step, so that no reader sees a state between. Undo and purge find the trees of those that are added.
-    pub(crate) fn replace_tables(&self, removed: &[(String, String)], added: Vec<Arc<Table>>) {
+    pub fn replace_tables(&self, removed: &[(String, String)], added: Vec<Arc<Table>>) {
         let mut entries = Vec::new();
         let mut maps = self.write();
         for (schema, table) in removed {

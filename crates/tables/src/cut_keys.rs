@@ -1,7 +1,7 @@
 //! Keys that are longer than an entry has room for: they are cut, and end with a hash of the whole. Main type: [`KeyRoom`]. Rules K1
-//! to K3 in README.md.
+//! to K3 in the engine's README.
 
-use super::{Index, Table, Tables};
+use crate::{Index, Table, Tables};
 use engine_error::EngineResult;
 use std::sync::atomic::{AtomicU8, Ordering};
 use values::key::{KeyError, KeyLayout, KeyPart, successor};
@@ -68,6 +68,7 @@ impl KeyRoom {
     }
 
     /// Bytes of the first `count` parts of an own key; of all of it if it was cut within them.
+    #[inline]
     fn prefix_bytes(&self, layout: &KeyLayout, key: &[u8], count: usize) -> Result<usize, KeyError> {
         let Some(whole) = key.get(..self.whole_bytes_max) else { return layout.prefix_bytes(key, count) };
         // A key that was not cut ends within these bytes, and what was cut off cannot have been all of a part.
@@ -86,6 +87,7 @@ impl Index {
     }
 
     /// Whether keys that begin with those bytes stand in the index with all of them.
+    #[inline]
     pub fn holds_whole(&self, beginning: &[u8]) -> bool {
         beginning.len() <= self.room.whole_bytes_max
     }
@@ -102,6 +104,7 @@ impl Index {
 
     /// Whether rows come in the order of the index's parts. Not if keys were cut: rows whose keys agree as far as they
     /// stand in the index come in any order.
+    #[inline]
     pub fn orders_rows(&self) -> bool {
         self.room.cut.load(Ordering::Relaxed) == NONE
     }
@@ -113,7 +116,8 @@ impl Index {
     }
 
     /// Bytes of the first `count` own parts of an entry's key; of all own parts if the key was cut within them.
-    pub(crate) fn own_prefix_bytes(&self, entry_key: &[u8], count: usize) -> Result<usize, KeyError> {
+    #[inline]
+    pub fn own_prefix_bytes(&self, entry_key: &[u8], count: usize) -> Result<usize, KeyError> {
         self.room.prefix_bytes(&self.key_layout, entry_key, count)
     }
 
@@ -134,7 +138,7 @@ impl Index {
 impl Tables {
     /// Before entries are written whose keys may have been cut: the dictionary has to say so.
     #[inline]
-    pub(crate) fn note_cut_keys(&self, table: &Table, index: &Index) -> EngineResult<()> {
+    pub fn note_cut_keys(&self, table: &Table, index: &Index) -> EngineResult<()> {
         if index.room.cut.load(Ordering::Relaxed) == SOME { self.put_cut_keys(table, index) } else { Ok(()) }
     }
 
@@ -148,7 +152,7 @@ impl Tables {
     }
 
     /// What the dictionary says of a table that was just opened.
-    pub(crate) fn recall_cut_keys(&self, table: &Table) {
+    pub fn recall_cut_keys(&self, table: &Table) {
         // If that cannot be read, keys may have been cut.
         if self.store.has_cut_keys(&self.pool, table.id()).unwrap_or(true) {
             table.set_cut_noted();

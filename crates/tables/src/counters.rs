@@ -1,6 +1,6 @@
-//! Durable limits of AUTO_INCREMENT counters, and hidden row ids. See rule A1 in README.md.
+//! Durable limits of AUTO_INCREMENT counters, and hidden row ids. See rule A1 in the engine's README.
 
-use super::{Table, TableEntry, Tables};
+use crate::{Table, TableEntry, Tables};
 use btree::{Cursor, CursorRange, Direction, Taken};
 use engine_error::{EngineError, EngineResult};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ const LEFT_PER_SKIPPED: u64 = 1024;
 
 impl Tables {
     /// Sees to it that the dictionary's limit is above all values handed out; notes what the reply must wait for in `seen`.
-    pub(crate) fn cover(&self, table: &Table, seen: &AtomicU64) -> EngineResult<()> {
+    pub fn cover(&self, table: &Table, seen: &AtomicU64) -> EngineResult<()> {
         let counter = &table.auto_increment;
         if counter.peek() <= counter.limit.load(Ordering::Acquire) {
             let lsn = counter.limit_lsn.load(Ordering::Acquire);
@@ -33,7 +33,7 @@ impl Tables {
     }
 
     /// Stores the counter exactly: at a clean end, so that no value is skipped.
-    pub(crate) fn store_exact_counter(&self, table: &TableEntry) -> EngineResult<()> {
+    pub fn store_exact_counter(&self, table: &TableEntry) -> EngineResult<()> {
         let (next, limit) = table.counter();
         if limit > next {
             self.store.put_auto_increment(&self.pool, table.id(), next)?;
@@ -42,7 +42,7 @@ impl Tables {
     }
 
     /// The next hidden row id.
-    pub(crate) fn next_row_id(&self, table: &Table) -> EngineResult<u64> {
+    pub fn next_row_id(&self, table: &Table) -> EngineResult<u64> {
         if table.next_row_id.load(Ordering::Acquire) == 0 {
             let last = self.last_row_id(table)?;
             // Another thread may have found the same number first.

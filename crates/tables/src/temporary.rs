@@ -1,7 +1,7 @@
 //! The temporary tables of all sessions, which the dictionary does not know, and their storage. Main type: [`TemporaryIndexes`].
-//! See "Temporary tables" in README.md.
+//! See "Temporary tables" in the engine's README.
 
-use super::{OpenIndex, Table, Tables};
+use crate::{OpenIndex, Table, Tables};
 use dictionary::TableDefinition;
 use dictionary_store::{TableRecord, tree_count};
 use engine_error::{EngineError, EngineResult};
@@ -14,7 +14,7 @@ use undo::Writer;
 
 /// The temporary tables of all sessions, as undo finds them.
 #[derive(Default)]
-pub(crate) struct TemporaryIndexes {
+pub struct TemporaryIndexes {
     /// By the ids of all their trees.
     indexes: Mutex<HashMap<IndexId, Arc<Table>>>,
     /// Ids handed out, of tables and of trees.
@@ -25,7 +25,7 @@ pub(crate) struct TemporaryIndexes {
 
 impl TemporaryIndexes {
     /// As [`Tables::open_index`].
-    pub(super) fn open_index(&self, index: IndexId) -> Option<OpenIndex> {
+    pub(crate) fn open_index(&self, index: IndexId) -> Option<OpenIndex> {
         let table = lock(&self.indexes).get(&index).cloned()?;
         let tree = table.trees().find(|tree| tree.id().index == index).cloned()?;
         let is_clustered = table.clustered().id() == index;
@@ -41,13 +41,14 @@ impl TemporaryIndexes {
         indexes.extend(table.trees().map(|tree| (tree.id().index, table.clone())));
     }
 
-    pub(crate) fn remove(&self, table: &Table) {
+    /// Forgets a table.
+    pub fn remove(&self, table: &Table) {
         let mut indexes = lock(&self.indexes);
         table.trees().for_each(|tree| drop(indexes.remove(&tree.id().index)));
     }
 
     /// Forgets the tables in a space: they are gone.
-    pub(crate) fn remove_all(&self, space: SpaceId) {
+    pub fn remove_all(&self, space: SpaceId) {
         lock(&self.indexes).retain(|_, table| {
             let is_other = table.space != space;
             if !is_other {
@@ -58,12 +59,12 @@ impl TemporaryIndexes {
     }
 
     /// A number that no space has any more.
-    pub(crate) fn give_back_number(&self, space: SpaceId) {
+    pub fn give_back_number(&self, space: SpaceId) {
         lock(&self.unused_spaces).push(space);
     }
 
     /// Closes the tables of a session, whose rows could not be brought back to what they were.
-    pub(crate) fn close_all(&self, writer: &Arc<Writer>) {
+    pub fn close_all(&self, writer: &Arc<Writer>) {
         let indexes = lock(&self.indexes);
         let is_its =
             |table: &&Arc<Table>| table.temporary.as_ref().is_some_and(|own| Arc::ptr_eq(own, writer));
@@ -73,7 +74,7 @@ impl TemporaryIndexes {
 
 impl Tables {
     /// Makes an empty temporary table in a space, for that writer.
-    pub(crate) fn build_temporary(
+    pub fn build_temporary(
         &self,
         mut definition: TableDefinition,
         space: SpaceId,
@@ -100,7 +101,7 @@ impl Tables {
     }
 
     /// A number for a temporary space: one that was given back, or a new one. Numbers of a process are never those of another's tables.
-    pub(crate) fn take_temporary_number(&self) -> EngineResult<SpaceId> {
+    pub fn take_temporary_number(&self) -> EngineResult<SpaceId> {
         if let Some(space) = lock(&self.temporary.unused_spaces).pop() {
             return Ok(space);
         }

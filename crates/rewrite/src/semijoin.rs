@@ -5,17 +5,16 @@
 //! Where at most one row can match, the join is a plain one, and its tables may come first. Where the rows of IN do not depend on
 //! the query and are few, or groups, their different values are a derived table, which may come first too.
 
-use super::graft::{Graft, forget_unused};
-use crate::bind::{add_table, column_of, derived_columns};
+use crate::graft::{Graft, forget_unused};
 use errors::SqlResult;
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse, TypeClass};
 use optimizer::{
-    Block, BoundTable, Derived, EqualColumns, IndexLimits, JoinTree, LogicalSelect, OpenSelect, SemiJoin,
-    Source, Survey, TABLES_MAX, asked_subquery, is_never, tables_of,
+    Block, BoundTable, EqualColumns, JoinTree, LogicalSelect, OpenSelect, SemiJoin, Source, Survey,
+    TABLES_MAX, asked_subquery, is_never, tables_of,
 };
-use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn};
+use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn, QueryPlan};
 use plan::{Rule, Rules};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +25,7 @@ use values::TypeKind;
 const FEW_ROWS_FACTOR: f64 = 4.0;
 
 /// Whether the query that asks for a row of it may read its tables, as far as it alone says.
-pub(crate) fn is_joinable(select: &LogicalSelect) -> bool {
+pub fn is_joinable(select: &LogicalSelect) -> bool {
     let is_plain = |expression: &Expression| {
         !expression.any(&|part| match &part.kind {
             ExpressionKind::Subquery(_)
@@ -44,7 +43,7 @@ pub(crate) fn is_joinable(select: &LogicalSelect) -> bool {
 }
 
 /// Whether its rows are groups of rows of base tables, and nobody can tell when they are found.
-pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
+pub fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
     let mut all = select.conditions.iter().chain(&select.having).chain(&block.group_keys);
     let is_base = |table: &BoundTable| matches!(table.source, Source::Base(_));
     select.groups
@@ -60,7 +59,7 @@ pub(crate) fn groups_silently(select: &LogicalSelect, block: &Block) -> bool {
 }
 
 /// Whether nobody can tell when, and in which order, an aggregate is given its rows.
-pub(super) fn adds_silently(call: &AggregateCall) -> bool {
+pub(crate) fn adds_silently(call: &AggregateCall) -> bool {
     use AggregateKind::{Average, Count, CountRows, Maximum, Minimum, Sum};
     let is_exact =
         |value: &Expression| matches!(value.result.class(), TypeClass::Integer | TypeClass::Decimal);
@@ -72,14 +71,21 @@ pub(super) fn adds_silently(call: &AggregateCall) -> bool {
     is_known && call.arguments.iter().all(is_silent)
 }
 
+/// Adds the rows of a plan to a block as a derived table of that name: its place in FROM, and as expressions within the block the first
+/// so many of its columns. `Rules`: those that the session may use. Errors: 1066 for a name that is taken, 1116 for too many tables.
+pub type AddDerived =
+    fn(Rules, &mut Block, String, QueryPlan, usize) -> SqlResult<(JoinTree, Vec<Expression>)>;
+
 /// Joins the subqueries of a statement with the query that asks for their rows.
-pub(crate) struct SubqueryJoins<'a> {
+pub struct SubqueryJoins<'a> {
     /// Of the block of that query.
     pub survey: Survey<'a>,
     /// Subqueries whose rows may be joined, by number.
     pub open: &'a HashMap<usize, Arc<OpenSelect>>,
     /// Lines of EXPLAIN of the statement.
     pub explain: &'a mut Vec<ExplainRow>,
+    /// The binder's way to add a table.
+    pub add_derived: AddDerived,
 }
 
 impl SubqueryJoins<'_> {
@@ -311,22 +317,18 @@ impl SubqueryJoins<'_> {
             return Ok(false);
         }
         let alias = format!("<subquery{block}>");
-        let bound = derived_columns(columns, &alias, &[], false);
         let types = columns.iter().map(|column| column.result.clone()).collect();
         let mut plan = subquery.query;
         plan.root = Node::Distinct { input: Box::new(plan.root), columns: types };
         self.explain.iter_mut().filter(|row| row.id == Some(block)).for_each(|row| {
             row.select_type = "MATERIALIZED";
         });
-        let number = self.block().tables.len();
-        let source = Source::Derived(Derived::Planned(Arc::new(plan)), None);
-        let (tree, _) =
-            add_table(self.rules(), self.block(), alias, None, source, bound, IndexLimits::default())?;
+        let (add_derived, rules) = (self.add_derived, self.rules());
+        let (tree, values) = add_derived(rules, self.block(), alias, plan, call.operands.len())?;
         self.block().joined_tables += 1;
         let mut equal = Vec::with_capacity(call.operands.len());
-        for (column, operand) in call.operands.iter().enumerate() {
-            let value = column_of(self.block(), number, column);
-            equal.push(self.equality(operand, &value)?);
+        for (operand, value) in call.operands.iter().zip(&values) {
+            equal.push(self.equality(operand, value)?);
         }
         add_join(select, tree, equal);
         Ok(true)

@@ -10,7 +10,7 @@ use optimizer::{Block, JoinTree, conjuncts, tables_of};
 const ALTERNATIVES_MAX: usize = 16;
 
 /// Takes apart the alternatives among conditions of a block that all must hold.
-pub(crate) fn factor_alternatives(block: &Block, conditions: Vec<Expression>) -> Vec<Expression> {
+pub fn factor_alternatives(block: &Block, conditions: Vec<Expression>) -> Vec<Expression> {
     if !conditions.iter().any(|condition| matches!(condition.kind, ExpressionKind::Or(_))) {
         return conditions;
     }
@@ -18,7 +18,7 @@ pub(crate) fn factor_alternatives(block: &Block, conditions: Vec<Expression>) ->
 }
 
 /// The same for the conditions of joins.
-pub(crate) fn factor_joins(block: &Block, tree: &mut JoinTree) {
+pub fn factor_joins(block: &Block, tree: &mut JoinTree) {
     let JoinTree::Join { left, right, conditions, .. } = tree else { return };
     *conditions = factor_alternatives(block, std::mem::take(conditions));
     factor_joins(block, left);

@@ -1,10 +1,10 @@
 //! A table as the dictionary holds it in memory: open, or packed into a few hundred bytes until somebody asks for it. Main types:
-//! [`TableEntry`], [`PackedTable`]. See "Open tables" in README.md.
+//! [`TableEntry`], [`PackedTable`]. See "Open tables" in the engine's README.
 //!
 //! What cannot be read again from the disk (counters, statistics, since when an index can be read) goes along, so whoever opens a
 //! table again finds it as it was. A table that anybody else holds is never packed: there is one [`Table`] for an entry at a time.
 
-use super::{Index, Table, TableState};
+use crate::{Index, Table, TableState};
 use dictionary::ConstraintNames;
 use dictionary_store::{LoadedTable, RecordHead, StoredStatistics, TableRecord};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use stdx::sync::lock;
 
 /// A table of the dictionary.
 #[derive(Debug)]
-pub(crate) struct TableEntry {
+pub struct TableEntry {
     id: TableId,
     space: SpaceId,
     /// As the header of its file must have it.
@@ -61,7 +61,7 @@ impl TableEntry {
     }
 
     /// The entry of a table that a start has found.
-    pub(crate) fn loaded(loaded: &mut LoadedTable) -> TableEntry {
+    pub fn loaded(loaded: &mut LoadedTable) -> TableEntry {
         let packed = PackedTable {
             record: std::mem::take(&mut loaded.record).into_boxed_slice(),
             statistics: loaded.statistics.take().map(Box::new),
@@ -85,11 +85,13 @@ impl TableEntry {
         self.id
     }
 
-    pub(crate) fn space(&self) -> SpaceId {
+    /// Where its trees are.
+    pub fn space(&self) -> SpaceId {
         self.space
     }
 
-    pub(crate) fn store_id(&self) -> u64 {
+    /// As the header of its file must have it.
+    pub fn store_id(&self) -> u64 {
         self.store_id
     }
 
@@ -146,7 +148,7 @@ impl TableEntry {
     }
 
     /// Ids of all trees.
-    pub(crate) fn tree_ids(&self) -> Vec<IndexId> {
+    pub fn tree_ids(&self) -> Vec<IndexId> {
         let roots = match &*lock(&self.form) {
             Form::Open(table) => table.roots(),
             Form::Packed(packed) => packed.head().roots,
@@ -160,7 +162,7 @@ impl TableEntry {
     }
 
     /// Whether the table can be used.
-    pub(crate) fn state(&self) -> TableState {
+    pub fn state(&self) -> TableState {
         match &*lock(&self.form) {
             Form::Open(table) => table.state(),
             Form::Packed(packed) => packed.state,
@@ -168,7 +170,7 @@ impl TableEntry {
     }
 
     /// Nothing is wrong with the table's file.
-    pub(crate) fn end_check(&self) {
+    pub fn end_check(&self) {
         match &mut *lock(&self.form) {
             Form::Open(table) => drop(table.end_check(TableState::USABLE)),
             Form::Packed(packed) if packed.state == TableState::UNCHECKED => {
@@ -179,7 +181,7 @@ impl TableEntry {
     }
 
     /// Closes a table that can be used: its file is missing, or lacks changes.
-    pub(crate) fn close(&self, state: TableState) {
+    pub fn close(&self, state: TableState) {
         match &mut *lock(&self.form) {
             Form::Open(table) => table.close(state),
             Form::Packed(packed) if packed.state.may_be_used() => packed.state = state,
