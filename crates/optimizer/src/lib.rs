@@ -31,6 +31,7 @@ mod null_rejection;
 mod order;
 mod range_choice;
 mod result_columns;
+mod settle;
 mod skip;
 mod subquery_ways;
 mod survey;
@@ -58,6 +59,7 @@ pub use null_rejection::{node_rejects_null, rejects_null};
 pub use result_columns::{
     Grouping, ReadOrder, compute_chosen_year, compute_year, keep_in_table, shown_column,
 };
+pub use settle::{Settler, Settling, decided_by_range, factor_alternatives, factor_joins};
 pub use skip::skipping_rows;
 pub use subquery_ways::{asked_subquery, implied_by_subqueries};
 pub use survey::Survey;

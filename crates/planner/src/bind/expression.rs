@@ -1,6 +1,5 @@
 //! Expressions: one arm a syntax node, each calling the constructor that derives its type.
 
-use super::column_range::decided_by_range;
 use super::prepared_constant::{check_prepared, note_listed};
 use super::{Binder, Wanted, aggregate, function, literal, settled_parameter, subquery};
 use ::expression::operators::{
@@ -409,7 +408,7 @@ impl Binder<'_> {
         }
         self.nature.volatile = true;
         let is_equal = operator == ComparisonOperator::Equal;
-        let is_decided = decided_by_range(operator, &column.result.column_type, &value).is_some();
+        let is_decided = optimizer::decided_by_range(operator, &column.result.column_type, &value).is_some();
         if is_decided || is_equal && column.result.kind() == TypeKind::BigInt {
             let result = parameter.result.clone();
             *parameter = Expression::constant(value, result);

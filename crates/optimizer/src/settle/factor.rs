@@ -2,15 +2,15 @@
 //! of one table is a condition on that table. `(a = b AND x = 1 AND y < 2) OR (a = b AND x = 2 AND y < 3)` demands `a = b` and
 //! `x = 1 OR x = 2`. Only what can neither fail nor warn is taken apart. Main function: [`factor_alternatives`].
 
+use crate::{Block, JoinTree, conjuncts, tables_of};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind};
-use optimizer::{Block, JoinTree, conjuncts, tables_of};
 
 /// Most alternatives that are looked at.
 const ALTERNATIVES_MAX: usize = 16;
 
 /// Takes apart the alternatives among conditions of a block that all must hold.
-pub(crate) fn factor_alternatives(block: &Block, conditions: Vec<Expression>) -> Vec<Expression> {
+pub fn factor_alternatives(block: &Block, conditions: Vec<Expression>) -> Vec<Expression> {
     if !conditions.iter().any(|condition| matches!(condition.kind, ExpressionKind::Or(_))) {
         return conditions;
     }
@@ -18,7 +18,7 @@ pub(crate) fn factor_alternatives(block: &Block, conditions: Vec<Expression>) ->
 }
 
 /// The same for the conditions of joins.
-pub(crate) fn factor_joins(block: &Block, tree: &mut JoinTree) {
+pub fn factor_joins(block: &Block, tree: &mut JoinTree) {
     let JoinTree::Join { left, right, conditions, .. } = tree else { return };
     *conditions = factor_alternatives(block, std::mem::take(conditions));
     factor_joins(block, left);

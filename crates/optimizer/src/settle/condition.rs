@@ -2,14 +2,14 @@
 //! [`Settler::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
-use crate::bind::decided_by_range;
-use errors::SqlResult;
-use expression::operators::{Comparison, ComparisonOperator};
-use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};
-use optimizer::{
+use super::decided_by_range;
+use crate::{
     Block, JoinTree, Source, is_always, is_known, is_never, node_rejects_null, settle_contradictions,
     tables_of,
 };
+use errors::SqlResult;
+use expression::operators::{Comparison, ComparisonOperator};
+use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};
 use plan::physical::Node;
 use plan::{PlanningSurroundings, Rule, SubqueryPlan};
 use values::temporal::{Date, DateTime};
@@ -86,19 +86,25 @@ fn is_out_of_range(comparison: &Comparison) -> bool {
 
 /// Whose condition is being settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Settling {
+pub enum Settling {
+    /// One of WHERE.
     #[default]
     Where,
+    /// One of ON of an inner join.
     InnerJoin,
+    /// One of ON of an outer join.
     OuterJoin,
 }
 
 /// Settles the conditions of one block.
-pub(crate) struct Settler<'a> {
+pub struct Settler<'a> {
+    /// The block.
     pub block: &'a mut Block,
+    /// Evaluates constants, and takes what they report.
     pub context: &'a mut dyn PlanningSurroundings,
     /// The subqueries of the statement that are bound so far.
     pub subqueries: &'a [SubqueryPlan],
+    /// How expressions are built.
     pub facts: BuildFacts,
     /// Whether warnings of strict mode end the statement.
     pub escalates: bool,
