@@ -37,12 +37,13 @@ impl Definer<'_> {
             ColumnAttribute::Collate(collation) => Some(collation.as_str()),
             _ => None,
         });
-        let column_type = self.column_type(name, &specification.data_type, collate, table_collation)?;
+        let column_type =
+            self.types().column_type(name, &specification.data_type, collate, table_collation)?;
         let variable = [TypeKind::VarChar, TypeKind::VarBinary].map(DataTypeKind::Stored);
         if variable.contains(&specification.data_type.kind) && column_type.kind.is_large_object() {
             let is_default = |attribute: &ColumnAttribute| matches!(attribute, ColumnAttribute::Default(value) if *value != Expression::Literal(Literal::Null));
             let has_default = specification.attributes.iter().any(is_default);
-            self.note_lengthened(name, &column_type, has_default)?;
+            self.types().note_lengthened(name, &column_type, has_default)?;
         }
         let serial = specification.data_type.kind == DataTypeKind::Serial;
         let mut draft = ColumnDraft {

@@ -1,8 +1,8 @@
 //! Columns as ALTER TABLE .. CONVERT TO CHARACTER SET leaves them. Main function: [`convert_column`].
 
-use super::column_type::{as_blob, widened};
 use crate::definer::Definer;
 use charset::CollationId;
+use declared::{as_blob, widened};
 use dictionary::{ColumnDefault, ColumnDefinition};
 use errors::SqlResult;
 use values::{ColumnType, TypeKind, Value};
@@ -24,14 +24,14 @@ pub(super) fn convert_column(
         TypeKind::Char if is_binary => ColumnType::binary(length),
         TypeKind::VarChar if is_binary => ColumnType::varbinary(length),
         kind if is_binary => ColumnType::new(as_blob(kind)),
-        TypeKind::VarChar => definer.varchar_type(&column.name, u64::from(length), collation)?,
+        TypeKind::VarChar => definer.types().varchar_type(&column.name, u64::from(length), collation)?,
         kind if widens && kind.is_large_object() => ColumnType::text(widened(kind), collation),
         _ => ColumnType { collation, ..old.clone() },
     };
     let kind = column.column_type.kind;
     if old.kind == TypeKind::VarChar && kind.is_large_object() {
         let has_default = matches!(&column.default, ColumnDefault::Literal(value) if *value != Value::Null);
-        definer.note_lengthened(&column.name, &column.column_type, has_default)?;
+        definer.types().note_lengthened(&column.name, &column.column_type, has_default)?;
     }
     if let (TypeKind::Binary, ColumnDefault::Literal(Value::Bytes(bytes))) = (kind, &mut column.default) {
         bytes.resize(length as usize, 0);

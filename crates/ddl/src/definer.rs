@@ -4,6 +4,7 @@
 
 use catalog::{HeldLocks, LockKey, LockMode};
 use charset::CollationId;
+use declared::DeclaredTypes;
 use dictionary::TableName;
 use engine::{Table, TemporaryTables};
 use errors::{Condition, Diagnostics, SqlResult, sql_error};
@@ -69,6 +70,12 @@ impl Definer<'_> {
 
     pub(super) fn connection_collation(&self) -> CollationId {
         collations::connection(self.variables)
+    }
+
+    /// What declared types mean to the session.
+    pub(super) fn types(&mut self) -> DeclaredTypes<'_> {
+        let (sql_mode, connection) = (self.sql_mode(), self.connection_collation());
+        DeclaredTypes { diagnostics: self.diagnostics, sql_mode, connection }
     }
 
     /// More locks for the statement, taken in the order of their keys.

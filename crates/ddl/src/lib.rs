@@ -12,7 +12,6 @@ mod alter_foreign_keys;
 mod alter_plan;
 mod check;
 mod column;
-mod column_type;
 mod computed_column;
 mod converted;
 mod database;

@@ -214,7 +214,7 @@ impl Definer<'_> {
         check_names_of(self.instance.engine().dictionary(), &definition, &definition)?;
         judge_waiting(self, &definition)?;
         for column in &definition.columns {
-            self.warn_copied_type(&column.column_type);
+            self.types().warn_copied_type(&column.column_type);
         }
         self.make_table(definition)
     }
@@ -532,7 +532,7 @@ impl Definer<'_> {
     ) {
         let declared = definition.columns.iter().map(|column| &column.column_type);
         let selected = described.iter().map(|(column, _)| &column.column_type);
-        declared.chain(selected).for_each(|column_type| self.warn_copied_type(column_type));
+        declared.chain(selected).for_each(|column_type| self.types().warn_copied_type(column_type));
     }
 
     /// A column as CREATE .. SELECT makes it of a query's column. A base column brings its comment and, as far as it comes

@@ -68,7 +68,7 @@ pub fn create_temporary(
         Some(like) => {
             let definition = definer.definition_like(name.clone(), like)?;
             for column in &definition.columns {
-                definer.warn_copied_type(&column.column_type);
+                definer.types().warn_copied_type(&column.column_type);
             }
             Ok(Creation::ToMake(Box::new(definition)))
         }

@@ -6,6 +6,7 @@ use crate::operator::{KeyCounts, Operator};
 use crate::run::Run;
 use env::Clock;
 use errors::SqlResult;
+use plan::lateral::LateralAccess;
 use plan::physical::{DerivedAccess, Node, TableAccess, VirtualAccess};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -70,6 +71,7 @@ impl Actuals {
         match node {
             Node::Table(access) => self.of_access(access),
             Node::Virtual(access) => self.of_virtual_table(access),
+            Node::Lateral(access) => self.of_lateral(access),
             node => self.of(StepId::output(node)),
         }
     }
@@ -86,6 +88,16 @@ impl Actuals {
 
     /// Rows of a subquery in FROM before its conditions.
     pub fn of_derived_input(&self, access: &DerivedAccess) -> Actual {
+        self.of(StepId::input(access))
+    }
+
+    /// Rows of a lateral source that met its conditions.
+    pub fn of_lateral(&self, access: &LateralAccess) -> Actual {
+        self.of(StepId::output(access))
+    }
+
+    /// Rows of a lateral source before its conditions.
+    pub fn of_lateral_input(&self, access: &LateralAccess) -> Actual {
         self.of(StepId::input(access))
     }
 

@@ -18,7 +18,6 @@ mod outfile;
 mod pass_through;
 mod query;
 mod run;
-mod silent;
 mod storing;
 
 pub use ::spill::{KeptRows, Reservation, SPOOL_PIECE_BYTES, ServerMemory, SpillCounts, Spool};

@@ -4,6 +4,7 @@
 use crate::actuals::Actuals;
 use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
+use crate::operator::lateral::Seeds;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::KeptSubquery;
 use crate::operator::virtual_table::VirtualCursors;
@@ -27,6 +28,8 @@ pub struct Run<'r, 's> {
     pub(crate) statement: &'r mut StatementContext<'s>,
     /// Values of the enclosing rows, innermost last.
     pub(crate) frames: Vec<Vec<Value>>,
+    /// Values of outer sides for the sources within inner sides, innermost last.
+    pub(crate) seeds: Vec<Seeds>,
     pub(crate) subqueries: Vec<KeptSubquery>,
     /// The recursions that are being computed.
     pub(crate) recursions: Vec<Option<Recursion>>,
@@ -68,6 +71,7 @@ impl<'r, 's> Run<'r, 's> {
             plan,
             statement,
             frames: Vec::new(),
+            seeds: Vec::new(),
             subqueries,
             recursions,
             common_tables: vec![None; plan.common_tables.len()],

@@ -1,7 +1,7 @@
 //! The tables and slots of one query block, with what is bound of its clauses: binding fills it, the optimizer reads it. Main
 //! types: [`Block`], [`BoundTable`].
 
-use crate::{BoundWindows, Derived, IndexLimits, KnownRows, has_window};
+use crate::{BoundWindows, Derived, IndexLimits, KnownRows, has_window, tables_of};
 use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
 use engine::Table;
 use expression::{Expression, ExpressionKind, ResultType, ValueSource};
@@ -13,6 +13,8 @@ use std::sync::Arc;
 /// Where in a statement an expression stands. Decides error messages and what is allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clause {
+    /// A source of FROM that sees the tables before it.
+    From,
     /// The select list, and all that is not elsewhere.
     #[default]
     FieldList,
@@ -36,6 +38,7 @@ impl Clause {
     /// The name in error 1054.
     pub fn name(self) -> &'static str {
         match self {
+            Clause::From => "a table function argument",
             Clause::FieldList => "field list",
             Clause::Where => "where clause",
             Clause::On => "on clause",
@@ -54,7 +57,7 @@ impl Clause {
 
     /// Whether aggregate functions may stand there.
     pub fn allows_aggregates(self) -> bool {
-        !matches!(self, Clause::Where | Clause::On | Clause::GroupBy)
+        !matches!(self, Clause::From | Clause::Where | Clause::On | Clause::GroupBy)
     }
 }
 
@@ -110,6 +113,10 @@ pub struct BoundTable {
     pub key_columns: Vec<usize>,
     /// Its rows are not kept for a join: they are read again for each row of the tables before.
     pub is_looped: bool,
+    /// What a source that depends on the tables before it reads of their rows: the values of a LATERAL query's outer references.
+    pub reads: Vec<Expression>,
+    /// Of a LATERAL query: the common tables within it that read these values too.
+    pub common_tables: Vec<usize>,
     /// What index hints leave of its indexes.
     pub limits: IndexLimits,
     /// How its rows are locked.
@@ -137,7 +144,7 @@ impl BoundTable {
         }
     }
 
-    /// Whether it is a query in FROM that reads values of rows around the query that reads it.
+    /// Whether it is a query in FROM that shares the outer references of the query that reads it.
     pub fn reads_outer_values(&self) -> bool {
         matches!(&self.source, Source::Derived(Derived::Planned(plan), _) if !plan.outer.is_empty())
     }
@@ -202,6 +209,8 @@ fn column_flags(definition: &TableDefinition, position: usize) -> u16 {
 pub struct Block {
     /// Its number in EXPLAIN, from 1.
     pub number: u32,
+    /// Whether it is of a query behind LATERAL.
+    pub is_lateral: bool,
     /// Optimizer hints.
     pub hints: BlockHints,
     /// Whether LIMIT may end the reading of rows.
@@ -212,8 +221,9 @@ pub struct Block {
     pub joined_tables: usize,
     /// Columns that `*` stands for and that unqualified names find: (table, column).
     pub visible: Vec<(usize, usize)>,
-    /// How many of the first tables no name finds: while ON is bound, those that stand before its join.
-    pub unseen: usize,
+    /// Tables that no name finds, as bits: while ON is bound, those that stand before its join; on the right side of a RIGHT JOIN, those
+    /// of the left one.
+    pub unseen: u64,
     /// Which table and column each slot holds; the clustered key is column `usize::MAX`.
     pub slots: Vec<(usize, usize)>,
     /// Values of the enclosing row that this block reads.
@@ -286,6 +296,18 @@ impl Block {
         self.slots.push((table, usize::MAX));
         self.tables[table].key_slot = Some(slot);
         slot
+    }
+
+    /// The tables whose rows the sources among those tables read, as bits.
+    pub fn tables_read_by(&self, tables: u64) -> u64 {
+        let read = self.reads_of(tables).map(|read| tables_of(self, read));
+        read.fold(0, |bits, read| bits | read)
+    }
+
+    /// What the sources among those tables read of other tables.
+    pub fn reads_of(&self, tables: u64) -> impl Iterator<Item = &Expression> {
+        let among = self.tables.iter().enumerate().filter(move |(number, _)| tables >> number & 1 == 1);
+        among.flat_map(|(_, table)| &table.reads)
     }
 
     /// How many tables FROM has.

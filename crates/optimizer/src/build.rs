@@ -9,6 +9,7 @@ use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, w
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind};
 use plan::differs_between_rows;
+use plan::lateral::{LateralAccess, LateralSource, SeededTree};
 use plan::physical::{DerivedAccess, HashJoin, JoinKey, JoinKind, NestedLoop, Node, VirtualAccess};
 use std::rc::Rc;
 
@@ -42,6 +43,7 @@ impl<'a> Builder<'a> {
         mut nests: Vec<Option<Joined>>,
         chosen: ChosenSteps,
     ) -> Joined {
+        let own_tables = group.members.iter().fold(0, |bits, member| bits | member.tables);
         let mut members: Vec<_> = group.members.into_iter().map(Some).collect();
         let mut node: Option<Node> = None;
         let ChosenSteps { steps, mut order, ns } = chosen;
@@ -58,12 +60,12 @@ impl<'a> Builder<'a> {
                 // What differs from row to row is asked of each row that comes out.
                 tables & !after == 0 && (is_last || is_about && !self.differs(condition))
             };
-            let ready = conditions.extract_if(.., is_ready).collect();
-            let ready = without_idle(ready);
+            let ready = without_idle(conditions.extract_if(.., is_ready).collect());
             let (kind, own, later) = match member.joined_by {
                 Some((kind, on)) => (kind, on, ready),
                 None => (JoinKind::Inner, ready, Vec::new()),
             };
+            let is_tree_loop = member.is_lateral && nests[step.member].is_some();
             let reader = match (member.content, nests[step.member].take()) {
                 (_, Some(nest)) => {
                     explain.extend(nest.explain);
@@ -72,7 +74,8 @@ impl<'a> Builder<'a> {
                 (Content::Table(table), None) => {
                     first = first.or_else(|| (placed == 0).then_some(table));
                     let dependent = step.candidate.as_ref().is_some_and(|candidate| candidate.dependent);
-                    let reader = self.table_reader(table, step.candidate.map(Rc::unwrap_or_clone));
+                    let candidate = step.candidate.map(Rc::unwrap_or_clone);
+                    let reader = self.table_reader(table, candidate, own_tables);
                     if self.explains {
                         explain.push(self.line_of_step(table, &reader, dependent, step.hash, &own));
                     }
@@ -83,6 +86,10 @@ impl<'a> Builder<'a> {
             };
             let joined = match node.take() {
                 None => with_conditions(reader, own),
+                Some(outer) if is_tree_loop => {
+                    let inner = self.seeded_tree(reader, member.tables, own_tables);
+                    Node::TreeLoop(NestedLoop { outer, inner, kind, conditions: own }.into())
+                }
                 Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),
                 Some(outer) => {
                     if step.swap && order == StepOrder::OfFirst {
@@ -98,6 +105,27 @@ impl<'a> Builder<'a> {
         let rest = without_idle(conditions);
         let ordered = order != StepOrder::None;
         Joined { node: filtered(node.unwrap_or(Node::Nothing), rest), ordered, rows, ns, explain, first }
+    }
+
+    /// The slots of other tables than `known` that sources among those tables read.
+    fn slots_read(&self, tables: u64, known: u64) -> Vec<usize> {
+        let mut slots: Vec<usize> = self.block.reads_of(tables).flat_map(Expression::slots).collect();
+        slots.retain(|slot| known >> self.block.slots[*slot].0 & 1 == 0);
+        slots.sort_unstable();
+        slots.dedup();
+        slots
+    }
+
+    /// A join of those tables, read again for each row of the other ones among `around`.
+    fn seeded_tree(&self, node: Node, tables: u64, around: u64) -> SeededTree {
+        let (seeds, handed_on) = (self.slots_read(tables, tables), self.slots_read(tables, around));
+        let slots = self.slots_of(tables);
+        SeededTree { node, slots, seeds, handed_on, width: width(self.block) }
+    }
+
+    fn slots_of(&self, tables: u64) -> Vec<usize> {
+        let slots = &self.block.slots;
+        (0..slots.len()).filter(|slot| tables >> slots[*slot].0 & 1 == 1).collect()
     }
 
     fn differs(&self, condition: &Condition) -> bool {
@@ -132,8 +160,7 @@ impl<'a> Builder<'a> {
         }
         let inner = with_conditions(inner, local);
         let build_tables = if swap { placed } else { tables };
-        let slots = &self.block.slots;
-        let build_slots = (0..slots.len()).filter(|slot| build_tables >> slots[*slot].0 & 1 == 1).collect();
+        let build_slots = self.slots_of(build_tables);
         let (probe, build) = if swap { (inner, outer) } else { (outer, inner) };
         if swap {
             for key in &mut keys {
@@ -164,8 +191,8 @@ impl<'a> Builder<'a> {
         Ok(JoinKey { probe, build, mode, null_safe })
     }
 
-    /// The node that reads a table of FROM, without conditions.
-    pub(super) fn table_reader(&self, number: usize, candidate: Option<Candidate>) -> Node {
+    /// The node that reads a table of FROM, without conditions, in a join of the tables `around`.
+    pub(super) fn table_reader(&self, number: usize, candidate: Option<Candidate>, around: u64) -> Node {
         let width = width(self.block);
         let bound = &self.block.tables[number];
         match &bound.source {
@@ -186,6 +213,10 @@ impl<'a> Builder<'a> {
             Source::Derived(Derived::Open(_), _) => {
                 unreachable!("queries in FROM are planned or taken in before joins are chosen")
             }
+            Source::Derived(Derived::Planned(query), _) if !bound.reads.is_empty() => {
+                let common_tables = bound.common_tables.clone();
+                self.lateral(number, LateralSource::Query { query: query.clone(), common_tables }, around)
+            }
             Source::Derived(Derived::Planned(query), common_table) => {
                 let (query, common_table, alias) = (query.clone(), *common_table, bound.alias.clone());
                 let kept = bound.derived_number.is_some_and(|number| self.assigning.contains(&number));
@@ -195,6 +226,20 @@ impl<'a> Builder<'a> {
             }
             Source::Recursion(id) => Node::RecursiveInput { id: *id, columns: bound.used_columns(), width },
         }
+    }
+
+    /// The node that reads a source which depends on tables before it.
+    fn lateral(&self, number: usize, source: LateralSource, around: u64) -> Node {
+        let bound = &self.block.tables[number];
+        Node::Lateral(Box::new(LateralAccess {
+            source,
+            alias: bound.alias.clone(),
+            arguments: bound.reads.clone(),
+            seeds: self.slots_read(1 << number, around),
+            columns: bound.used_columns(),
+            width: width(self.block),
+            conditions: Vec::new(),
+        }))
     }
 }
 
@@ -226,6 +271,10 @@ fn with_conditions(node: Node, more: Vec<Expression>) -> Node {
             access.conditions.extend(more);
             Node::Derived(access)
         }
+        Node::Lateral(mut access) => {
+            access.conditions.extend(more);
+            Node::Lateral(access)
+        }
         other => filtered(other, more),
     }
 }
@@ -239,6 +288,10 @@ fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, kind: JoinKind) -
         Node::Virtual(mut access) => {
             access.conditions.extend(own);
             Node::VirtualLoop(Box::new(NestedLoop { outer, inner: *access, kind, conditions: Vec::new() }))
+        }
+        Node::Lateral(mut access) => {
+            access.conditions.extend(own);
+            Node::LateralLoop(Box::new(NestedLoop { outer, inner: *access, kind, conditions: Vec::new() }))
         }
         // Others are not looked up by key.
         other => {

@@ -20,6 +20,8 @@ pub(super) struct Member {
     pub joined_by: Option<(JoinKind, Vec<Expression>)>,
     /// Tables that must come before.
     pub needs: u64,
+    /// Sources in it read the rows before it: it is read again for each of them.
+    pub is_lateral: bool,
 }
 
 pub(super) enum Content {
@@ -35,6 +37,19 @@ pub(super) struct Group {
 }
 
 impl Group {
+    /// Puts members behind the tables that sources in them read.
+    fn put_behind_what_is_read(&mut self, block: &Block) {
+        let own = self.members.iter().fold(0, |bits, member| bits | member.tables);
+        for member in &mut self.members {
+            if let Content::Nest(inner) = &mut member.content {
+                inner.put_behind_what_is_read(block);
+            }
+            let read = block.tables_read_by(member.tables) & own & !member.tables;
+            member.needs |= read;
+            member.is_lateral = read != 0;
+        }
+    }
+
     /// Puts members behind those that hints want before them, unless no order of all is left then.
     fn obey(&mut self, block: &Block) {
         if block.hints.is_empty() {
@@ -106,6 +121,7 @@ pub fn plan_joins(
         find_antijoins(optimizer.block, &mut group);
     }
     semijoins.into_iter().for_each(|semijoin| add_semijoin(optimizer.block, semijoin, &mut group));
+    group.put_behind_what_is_read(optimizer.block);
     group.obey(optimizer.block);
     plan_group(optimizer, group, &goal)
 }
@@ -118,6 +134,7 @@ fn flatten(block: &Block, tree: JoinTree, group: &mut Group) {
             tables: 1 << table,
             joined_by: None,
             needs: 0,
+            is_lateral: false,
         }),
         JoinTree::Join { left, right, outer, conditions, straight } => {
             group.straight |= straight;
@@ -143,7 +160,7 @@ fn flatten(block: &Block, tree: JoinTree, group: &mut Group) {
                 }
             };
             let joined_by = Some((JoinKind::Left, conditions));
-            group.members.push(Member { content, tables: right_tables, joined_by, needs });
+            group.members.push(Member { content, tables: right_tables, joined_by, needs, is_lateral: false });
         }
     }
 }
@@ -190,7 +207,13 @@ fn add_semijoin(block: &Block, semijoin: SemiJoin, group: &mut Group) {
         }
     };
     let kind = if negated { JoinKind::Anti } else { JoinKind::Semi };
-    group.members.push(Member { content, tables, joined_by: Some((kind, conditions)), needs });
+    group.members.push(Member {
+        content,
+        tables,
+        joined_by: Some((kind, conditions)),
+        needs,
+        is_lateral: false,
+    });
 }
 
 fn plan_group(optimizer: &mut Optimizer<'_>, mut group: Group, goal: &JoinGoal) -> SqlResult<Joined> {

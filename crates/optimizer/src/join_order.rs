@@ -189,6 +189,7 @@ impl Optimizer<'_> {
             Content::Table(table) => self.block.tables[table].is_looped,
             Content::Nest(_) => false,
         };
+        let is_looped = is_looped || member.is_lateral;
         let scans = scans.into_iter().map(Rc::new).collect();
         Facts { member, rows, own, scans, readings, kept_row_ns, links, indexes, is_looped }
     }

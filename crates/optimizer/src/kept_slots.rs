@@ -73,6 +73,16 @@ fn keep_read(node: &mut Node, mut read: ReadSlots) {
             read.add_all(join.inner.keys.iter().flat_map(|key| &key.points));
             keep_read(&mut join.outer, read);
         }
+        Node::LateralLoop(join) => {
+            read.add_all(join.conditions.iter().chain(&join.inner.conditions).chain(&join.inner.arguments));
+            keep_read(&mut join.outer, read);
+        }
+        Node::TreeLoop(join) => {
+            read.add_all(&join.conditions);
+            join.inner.seeds.iter().for_each(|slot| read.add_slot(*slot));
+            keep_read(&mut join.outer, read.clone());
+            keep_read(&mut join.inner.node, read);
+        }
         Node::HashJoin(join) => keep_in_hash_join(join, read),
         // Operands of set operations and queries in FROM have select lists of their own.
         _ => {}

@@ -258,7 +258,11 @@ fn rows_left(optimizer: &mut Optimizer<'_>, joined: &Joined<'_>, conditions: &[&
     let number = joined.table;
     let table = match &optimizer.block.tables[number].source {
         Source::Base(table) => table.clone(),
-        Source::Derived(Derived::Planned(query), _) if query.root.is_one_row() => return Left::One(None),
+        Source::Derived(Derived::Planned(query), _)
+            if query.root.is_one_row() && optimizer.block.tables[number].reads.is_empty() =>
+        {
+            return Left::One(None);
+        }
         _ => return Left::Unknown,
     };
     if conditions.iter().any(|condition| looks_for_null_in_key(optimizer.block, number, &table, condition)) {

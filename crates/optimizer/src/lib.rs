@@ -6,7 +6,6 @@
 mod access;
 mod block;
 mod build;
-mod column_range;
 mod constant_condition;
 mod cost;
 mod early_subquery;
@@ -32,6 +31,7 @@ mod null_rejection;
 mod order;
 mod range_choice;
 mod result_columns;
+mod settle;
 mod skip;
 mod subquery_ways;
 mod survey;
@@ -42,7 +42,6 @@ mod window;
 
 pub use access::{Candidate, is_known_now, selectivity};
 pub use block::{Block, BoundColumn, BoundTable, Clause, SelectItem, Source, has_aggregate};
-pub use column_range::decided_by_range;
 pub use constant_condition::{fails, is_always, is_known, is_never};
 pub use cost::{runs_worth_groups, skipped_ns};
 pub use early_subquery::{EarlyRuns, holds_for_no_group, leave_out_unasked};
@@ -60,6 +59,7 @@ pub use null_rejection::{node_rejects_null, rejects_null};
 pub use result_columns::{
     Grouping, ReadOrder, compute_chosen_year, compute_year, keep_in_table, shown_column,
 };
+pub use settle::{Settler, Settling, decided_by_range, factor_alternatives, factor_joins};
 pub use skip::skipping_rows;
 pub use subquery_ways::{asked_subquery, implied_by_subqueries};
 pub use survey::Survey;

@@ -1,7 +1,7 @@
 //! A SELECT whose names are resolved and whose expressions have types: what it asks for, and nothing of how it is done. The
 //! planner makes it, changes it by rewrites, and makes a physical tree of it. Main type: [`LogicalSelect`].
 
-use crate::{Block, JoinTree, SelectItem};
+use crate::{Block, BoundTable, JoinTree, SelectItem};
 use expression::{Expression, ExpressionKind};
 use plan::dependence::DerivedDependence;
 use plan::physical::{OutputColumn, QueryPlan, RowLimit, SortKey};
@@ -108,7 +108,7 @@ impl Derived {
 }
 
 impl OpenSelect {
-    /// Whether the query that reads it in FROM may read its tables in its place, and WHERE with them.
+    /// Whether the query that reads it in FROM, and beside which it stands if it has outer references, may read its tables in its place, and WHERE with them.
     pub fn is_mergeable(&self) -> bool {
         let select = &self.select;
         let is_plain = |item: &SelectItem| {
@@ -116,8 +116,14 @@ impl OpenSelect {
                 matches!(part.kind, ExpressionKind::Subquery(_) | ExpressionKind::AssignUserVariable(..))
             })
         };
+        let is_outer = |part: &Expression| matches!(part.kind, ExpressionKind::Outer(_));
+        // Within its own joins, rows of the query that reads it are not there; and who shares its outer references is planned.
+        let is_apart = || {
+            !select.tree.as_ref().is_some_and(|tree| tree.has_condition(&|one| one.any(&is_outer)))
+                && !self.block.tables.iter().any(BoundTable::reads_outer_values)
+        };
         select.tree.is_some()
-            && self.block.outer.is_empty()
+            && (self.block.outer.is_empty() || is_apart())
             && !(select.groups || select.has_windows || select.distinct || select.has_having || select.rollup)
             && !(select.limit.is_some() || select.counts_all || select.is_straight)
             && select.items.iter().all(is_plain)

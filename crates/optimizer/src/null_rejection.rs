@@ -69,6 +69,8 @@ pub fn node_rejects_null(node: &Node, is_meant: &dyn Fn(&Expression) -> bool) ->
             join.kind == JoinKind::Inner && inner() || node_rejects_null(&join.outer, is_meant)
         }
         Node::VirtualLoop(join) => node_rejects_null(&join.outer, is_meant),
+        Node::LateralLoop(join) => node_rejects_null(&join.outer, is_meant),
+        Node::TreeLoop(join) => node_rejects_null(&join.outer, is_meant),
         _ => false,
     }
 }

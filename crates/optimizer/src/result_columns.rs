@@ -74,6 +74,10 @@ pub fn shown_column(block: &Block, name: &str, expression: &Expression) -> Outpu
     column
 }
 
+fn is_column_around(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Column(_) | ExpressionKind::Outer(_))
+}
+
 impl Block {
     /// What becomes of a column that shows an expression when the rows go that way.
     pub fn output_column(
@@ -211,6 +215,12 @@ impl Block {
         match &expression.kind {
             ExpressionKind::Literal(value) if is_written(value, expression) => ValueSource::Literal,
             ExpressionKind::Function(call) if call.definition.name == "ifnull" => ValueSource::Typed,
+            // A column of a table that LATERAL stands behind.
+            ExpressionKind::Outer(number)
+                if self.is_lateral && self.outer.get(*number).is_some_and(is_column_around) =>
+            {
+                ValueSource::Column
+            }
             _ => ValueSource::Function,
         }
     }

@@ -102,7 +102,7 @@ fn skipping_table(
     let explains = optimizer.explains;
     let builder = Builder::of(optimizer);
     let dependent = candidate.dependent;
-    let node = builder.table_reader(0, Some(candidate));
+    let node = builder.table_reader(0, Some(candidate), u64::MAX);
     let row = explains.then(|| {
         let mut extra = vec!["Using index for group-by".to_owned()];
         if !select.conditions.is_empty() {

@@ -10,6 +10,7 @@ mod change;
 mod checked_parameter;
 pub mod dependence;
 mod depth;
+pub mod lateral;
 pub mod physical;
 pub mod physical_walk;
 mod privileges_needed;
@@ -17,6 +18,7 @@ pub mod range;
 mod references;
 mod repeatable;
 mod rules;
+pub mod silent;
 pub mod window;
 
 pub use access::check as check_tables;

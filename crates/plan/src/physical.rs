@@ -3,6 +3,7 @@
 //! but fills in. After grouping and projection the layout changes; each node says what it hands out.
 
 use crate::dependence::DerivedDependence;
+use crate::lateral::{LateralAccess, SeededTree};
 use crate::window::WindowStep;
 use charset::CollationId;
 use dictionary::TableDefinition;
@@ -194,6 +195,12 @@ pub enum Node {
     NestedLoop(Box<NestedLoop<TableAccess>>),
     /// The same, with an inner table without storage.
     VirtualLoop(Box<NestedLoop<VirtualAccess>>),
+    /// Rows of a source of FROM that reads no table of the same join.
+    Lateral(Box<LateralAccess>),
+    /// For each row of `outer`, the rows of a source that reads that row.
+    LateralLoop(Box<NestedLoop<LateralAccess>>),
+    /// For each row of `outer`, the rows of a join with a source in it that reads that row.
+    TreeLoop(Box<NestedLoop<SeededTree>>),
     /// Rows of `build` are kept in a hash table; each row of `probe` looks up its matches.
     HashJoin(Box<HashJoin>),
     /// Rows for which all conditions hold.

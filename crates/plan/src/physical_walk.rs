@@ -1,6 +1,9 @@
 //! Walks over all expressions of a physical tree. Main function: [`for_each_expression`].
 
-use crate::physical::{AccessPath, Aggregate, KeyCondition, Node, RowLimit, TableAccess, VirtualAccess};
+use crate::lateral::LateralAccess;
+use crate::physical::{
+    AccessPath, Aggregate, KeyCondition, NestedLoop, Node, RowLimit, TableAccess, VirtualAccess,
+};
 use expression::{Expression, ExpressionKind};
 use std::sync::Arc;
 
@@ -41,6 +44,21 @@ fn virtual_table(access: &mut VirtualAccess, visit: &mut dyn FnMut(&mut Expressi
     access.keys.iter_mut().for_each(|key| each(&mut key.points, visit));
 }
 
+fn lateral(access: &mut LateralAccess, visit: &mut dyn FnMut(&mut Expression)) {
+    each(&mut access.arguments, visit);
+    each(&mut access.conditions, visit);
+}
+
+fn nested_loop<A>(
+    join: &mut NestedLoop<A>,
+    visit: &mut dyn FnMut(&mut Expression),
+    inner: impl FnOnce(&mut A, &mut dyn FnMut(&mut Expression)),
+) {
+    for_each_expression(&mut join.outer, visit);
+    inner(&mut join.inner, visit);
+    each(&mut join.conditions, visit);
+}
+
 fn aggregate(step: &mut Aggregate, visit: &mut dyn FnMut(&mut Expression)) {
     each(&mut step.keys, visit);
     for call in &mut step.aggregates {
@@ -54,7 +72,7 @@ fn row_limit(limit: &mut RowLimit, visit: &mut dyn FnMut(&mut Expression)) {
 }
 
 /// Calls `visit` for every expression of a tree. Of queries in FROM only those that read outer values are looked at: their
-/// references are numbered as those of the query that reads them.
+/// references are numbered as those of the query that reads them. Queries behind LATERAL have numbers of their own.
 pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expression)) {
     match node {
         Node::Nothing | Node::OneRow { .. } | Node::RecursiveInput { .. } => {}
@@ -67,15 +85,12 @@ pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expressio
                 for_each_expression(&mut Arc::make_mut(&mut access.query).root, visit);
             }
         }
-        Node::NestedLoop(join) => {
-            for_each_expression(&mut join.outer, visit);
-            table(&mut join.inner, visit);
-            each(&mut join.conditions, visit);
-        }
-        Node::VirtualLoop(join) => {
-            for_each_expression(&mut join.outer, visit);
-            virtual_table(&mut join.inner, visit);
-            each(&mut join.conditions, visit);
+        Node::Lateral(access) => lateral(access, visit),
+        Node::NestedLoop(join) => nested_loop(join, visit, table),
+        Node::VirtualLoop(join) => nested_loop(join, visit, virtual_table),
+        Node::LateralLoop(join) => nested_loop(join, visit, lateral),
+        Node::TreeLoop(join) => {
+            nested_loop(join, visit, |tree, visit| for_each_expression(&mut tree.node, visit));
         }
         Node::HashJoin(join) => {
             for_each_expression(&mut join.probe, visit);

@@ -5,13 +5,15 @@ use crate::bind::{Binder, convert_columns};
 use crate::lower::{Lowered, lower};
 use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
-use optimizer::{Block, BoundTable, Derived, JoinTree, LogicalSelect, OpenSelect, Source, runs_worth_groups};
+use optimizer::{
+    Block, BoundTable, Derived, JoinTree, LogicalSelect, OpenSelect, Settler, Settling, Source,
+    factor_alternatives, factor_joins, runs_worth_groups,
+};
 use plan::physical::{ExplainRow, QueryPlan};
 use plan::{Rule, SubqueryGroups};
 use rewrite::{
-    GroupedByOuter, Pushdown, Settler, Settling, factor_alternatives, factor_joins, grouped_by_outer,
-    groups_silently, is_joinable, keep_times, take_in_derived, takes_conditions, takes_groups,
-    without_select_list,
+    GroupedByOuter, Pushdown, grouped_by_outer, groups_silently, is_joinable, keep_times, take_in_derived,
+    takes_conditions, takes_groups, without_select_list,
 };
 use std::sync::Arc;
 
@@ -90,6 +92,7 @@ fn plan_select_and<T>(
     if binder.input.explains {
         let select_type = match (select_type, block.outer.is_empty()) {
             ("SUBQUERY", false) => "DEPENDENT SUBQUERY",
+            ("DERIVED", false) => "DEPENDENT DERIVED",
             (other, _) => other,
         };
         let lines = explain.into_iter();
@@ -176,7 +179,12 @@ fn plan_open_tables(binder: &mut Binder<'_>) -> SqlResult<()> {
     for number in 0..binder.block().tables.len() {
         let Source::Derived(query, common) = &binder.block().tables[number].source else { continue };
         let (query, common) = (query.clone(), *common);
-        let plan = plan_derived(binder, query, common)?;
+        let mut plan = plan_derived(binder, query, common)?;
+        let table = &binder.block().tables[number];
+        if !table.reads.is_empty() && !plan.outer.is_empty() {
+            // What is lateral has outer references of its own.
+            Arc::make_mut(&mut plan).outer = Vec::new();
+        }
         binder.block().tables[number].source = Source::Derived(Derived::Planned(plan), common);
     }
     Ok(())

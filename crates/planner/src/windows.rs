@@ -5,6 +5,7 @@ use errors::{SqlResult, sql_error};
 use expression::operators::{ArithmeticOperator, ComparisonMode};
 use expression::{BuildFacts, Expression, ExpressionKind};
 use optimizer::{Block, BoundFrameBound, BoundWindow, LogicalSelect, are_same};
+use plan::lateral::{LateralAccess, LateralSource};
 use plan::physical::{Node, SortKey};
 use plan::window::{Frame, FrameBound, RangeBound, WindowCall, WindowStep};
 
@@ -114,6 +115,9 @@ fn nested_steps(node: &Node) -> usize {
         | Node::Limit { input, .. } => nested_steps(input),
         Node::NestedLoop(join) => nested_steps(&join.outer),
         Node::VirtualLoop(join) => nested_steps(&join.outer),
+        Node::Lateral(access) => nested_in_source(access),
+        Node::LateralLoop(join) => nested_steps(&join.outer).max(nested_in_source(&join.inner)),
+        Node::TreeLoop(join) => nested_steps(&join.outer).max(nested_steps(&join.inner.node)),
         Node::HashJoin(join) => nested_steps(&join.probe).max(nested_steps(&join.build)),
         Node::SetOperation(operation) => {
             let operands = operation.rest.iter().map(|term| &term.node).chain([&operation.first]);
@@ -131,6 +135,12 @@ fn nested_steps(node: &Node) -> usize {
         | Node::Virtual(_)
         | Node::Count(_)
         | Node::RecursiveInput { .. } => 0,
+    }
+}
+
+fn nested_in_source(access: &LateralAccess) -> usize {
+    match &access.source {
+        LateralSource::Query { query, .. } => nested_steps(&query.root),
     }
 }
 

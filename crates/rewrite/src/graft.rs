@@ -72,6 +72,7 @@ impl Graft {
 
     pub fn moved_table(&self, mut table: BoundTable) -> BoundTable {
         table.slots.iter_mut().flatten().for_each(|slot| *slot = self.slots[*slot]);
+        table.reads = self.moved_all(std::mem::take(&mut table.reads));
         table
     }
 }

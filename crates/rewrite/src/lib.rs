@@ -3,18 +3,14 @@
 //! which rule is in which file.
 #![forbid(unsafe_code)]
 
-mod condition;
 mod constant_rows;
-mod factor;
 mod graft;
 mod merge;
 mod outer_groups;
 mod pushdown;
 mod semijoin;
 
-pub use condition::{Settler, Settling};
 pub use constant_rows::keep_times;
-pub use factor::{factor_alternatives, factor_joins};
 pub use merge::take_in_derived;
 pub use outer_groups::{GroupedByOuter, grouped_by_outer, takes_groups, without_select_list};
 pub use pushdown::{ConvertColumns, Pushdown, Pushed, add_inner_conditions, takes_conditions};

@@ -135,7 +135,8 @@ impl Merge {
                 _ => free.push(slot),
             }
         }
-        let graft = Graft::new(block, &open.block, tables, &placed, &mut free);
+        let mut graft = Graft::new(block, &open.block, tables, &placed, &mut free);
+        graft.outer = std::mem::take(&mut block.tables[number].reads);
         // What is computed now has no column.
         free.into_iter().for_each(|slot| block.slots[slot] = (number, usize::MAX));
         let columns = open.select.items.iter().map(|item| graft.moved(item.expression.clone())).collect();
@@ -227,6 +228,7 @@ fn for_each_over_rows(block: &mut Block, select: &mut LogicalSelect, visit: &mut
     if let Some(tree) = &mut select.tree {
         tree.for_each_condition(visit);
     }
+    block.tables.iter_mut().flat_map(|table| &mut table.reads).for_each(&mut *visit);
     block.group_keys.iter_mut().for_each(&mut *visit);
     for call in &mut block.aggregates {
         call.arguments.iter_mut().for_each(&mut *visit);

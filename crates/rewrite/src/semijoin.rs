@@ -193,6 +193,8 @@ impl SubqueryJoins<'_> {
         conditions.extend(to_subquery);
         let read: Vec<usize> =
             conditions.iter().chain(&tree.conditions()).flat_map(Expression::slots).collect();
+        let own = tree.tables();
+        let read = [read, self.block().reads_of(own).flat_map(Expression::slots).collect()].concat();
         forget_unused(&mut self.block().tables[first..], &|slot| read.contains(&slot));
         self.explain.retain(|row| row.id != Some(number));
         match has_one_match {

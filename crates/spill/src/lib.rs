@@ -5,12 +5,14 @@
 
 pub mod batch;
 mod kept_rows;
+pub mod key_counts;
 mod key_set;
 pub mod key_table;
 pub mod keys;
 mod row_codec;
 mod row_store;
 mod runs;
+pub mod seeded;
 mod server_memory;
 mod sorter;
 mod spool;

@@ -3,10 +3,10 @@
 use crate::batch::RowBatch;
 use crate::operator::{Operator, open};
 use crate::run::Run;
-use crate::silent::is_silent;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::Node;
+use plan::silent::is_silent;
 
 /// Rows as they are found. MySQL changes each row before it looks at the next, so that an error of the search comes after
 /// those of the rows that were found before, and a variable that the search sets is as it was for the row.

@@ -1,9 +1,8 @@
 //! Exact numbers that go through a temporary table of MySQL's: its column keeps the decimals that it is declared with, where a
 //! number that is computed with may have more (AVG) or fewer (IF). Main type: [`ExactSlots`].
 
-use crate::batch::RowBatch;
 use expression::{ResultType, TypeClass};
-use values::ValueRef;
+use values::{Rows, ValueRef};
 
 /// The slots of exact numbers in rows, with the decimals of their columns.
 pub struct ExactSlots(Vec<(usize, u8)>);
@@ -17,13 +16,13 @@ impl ExactSlots {
 
     /// Gives the numbers in the last row the decimals of their columns.
     #[inline]
-    pub fn keep_decimals(&self, batch: &mut RowBatch) {
+    pub fn keep_decimals(&self, rows: &mut Rows) {
         for (slot, scale) in &self.0 {
-            if let ValueRef::Decimal(number) = batch.last().get(*slot)
+            if let ValueRef::Decimal(number) = rows.value(rows.len() - 1, *slot)
                 && number.scale() != *scale
             {
                 let kept = number.shown_with(*scale);
-                batch.set(*slot, ValueRef::Decimal(&kept));
+                rows.set(*slot, ValueRef::Decimal(&kept));
             }
         }
     }

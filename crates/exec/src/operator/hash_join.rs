@@ -1,8 +1,6 @@
 //! Hash join: one side is kept by the hash of its keys, the other streams. Without keys every pair is tried. When the kept
 //! side outgrows its share of memory, both sides are sorted on disk and merged ([`super::merge_join`]).
 
-use super::direct::key_set::KeyCounts;
-use super::direct::seeded::{SeededHash, hash_of};
 use super::merge_join::MergeJoin;
 use super::narrowing::may_narrow;
 use super::row_order::RowOrder;
@@ -10,6 +8,8 @@ use super::{Operator, all_hold, append_key, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::key_table::{KEY_BYTES, KeyTable};
 use crate::run::Run;
+use crate::spill::key_counts::KeyCounts;
+use crate::spill::seeded::{SeededHash, hash_of};
 use crate::spill::{Held, Sorter};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;

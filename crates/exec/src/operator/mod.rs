@@ -8,6 +8,7 @@ mod exact_slots;
 mod group;
 mod group_order;
 mod hash_join;
+pub(crate) mod lateral;
 pub(crate) mod limit;
 mod merge_join;
 mod narrowing;
@@ -32,7 +33,7 @@ use crate::actuals::Measured;
 use crate::batch::RowBatch;
 use crate::run::Run;
 use crate::spill::RowStore;
-pub(crate) use direct::key_set::KeyCounts;
+pub(crate) use crate::spill::key_counts::KeyCounts;
 use errors::SqlResult;
 use expression::EvaluationContext;
 use plan::physical::Node;
@@ -54,7 +55,7 @@ pub trait Operator {
 pub fn open<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 'p> {
     let operator = open_unmeasured(node, run);
     // What reads a table counts by itself: its conditions are checked where it reads.
-    if run.actuals.is_none() || matches!(node, Node::Table(_) | Node::Virtual(_)) {
+    if run.actuals.is_none() || matches!(node, Node::Table(_) | Node::Virtual(_) | Node::Lateral(_)) {
         return operator;
     }
     Box::new(Measured::new(node, operator))
@@ -66,7 +67,9 @@ fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 
         Node::OneRow { width } => Box::new(source::OneRow::new(*width)),
         Node::Values { rows } => Box::new(source::ValuesRows::new(rows)),
         Node::Table(access) => Box::new(table::TableScan::new(access)),
-        Node::Virtual(access) => Box::new(virtual_table::VirtualScan::new(access)),
+        Node::Virtual(access) => {
+            Box::new(nested_loop::ReaderScan::new(virtual_table::VirtualReader::new(access)))
+        }
         Node::Derived(access) => Box::new(source::Derived::new(access)),
         Node::NestedLoop(join) => {
             Box::new(nested_loop::NestedLoopJoin::new(join, table::TableReader::new(&join.inner), run))
@@ -74,6 +77,13 @@ fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 
         Node::VirtualLoop(join) => {
             let inner = virtual_table::VirtualReader::new(&join.inner);
             Box::new(nested_loop::NestedLoopJoin::new(join, inner, run))
+        }
+        Node::Lateral(access) => Box::new(nested_loop::ReaderScan::new(lateral::LateralReader::new(access))),
+        Node::LateralLoop(join) => {
+            Box::new(nested_loop::NestedLoopJoin::new(join, lateral::LateralReader::new(&join.inner), run))
+        }
+        Node::TreeLoop(join) => {
+            Box::new(nested_loop::NestedLoopJoin::new(join, lateral::TreeReader::new(&join.inner), run))
         }
         Node::HashJoin(join) => Box::new(hash_join::HashJoinRun::new(join, run)),
         Node::Filter { input, conditions } => Box::new(project::Filter::new(open(input, run), conditions)),

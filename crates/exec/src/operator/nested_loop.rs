@@ -1,14 +1,18 @@
-//! Nested loop join: the inner table is read by key or range for each outer row.
+//! Nested loop join: the inner table is read by key or range for each outer row. Main types: [`NestedLoopJoin`], and [`ReaderScan`]
+//! for a reader that stands first.
 
-use super::direct::key_set::KeyCounts;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, open};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::Run;
+use crate::spill::key_counts::KeyCounts;
 use errors::SqlResult;
 use plan::physical::{JoinKind, NestedLoop};
 use std::rc::Rc;
 use values::{RowRef, Rows};
+
+/// Rows made at first; doubled with each batch, so that a small LIMIT makes few.
+const FIRST_ROWS: usize = 16;
 
 /// Reads the inner table for one outer row after the other.
 pub trait InnerReader {
@@ -124,5 +128,41 @@ impl<A, R: InnerReader> Operator for NestedLoopJoin<'_, A, R> {
         let outcome = order.fill(run, batch, BATCH_ROWS_MAX, |run, batch| self.join_one(run, batch));
         self.order = order;
         outcome
+    }
+}
+
+/// The rows of a reader for the one row that stands before the first table.
+pub struct ReaderScan<R> {
+    reader: R,
+    started: bool,
+    order: RowOrder,
+    rows_wanted: usize,
+}
+
+impl<R: InnerReader> ReaderScan<R> {
+    pub fn new(reader: R) -> ReaderScan<R> {
+        ReaderScan { reader, started: false, order: RowOrder::default(), rows_wanted: FIRST_ROWS }
+    }
+}
+
+impl<R: InnerReader> Operator for ReaderScan<R> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+        batch.reset(self.reader.width());
+        if !std::mem::replace(&mut self.started, true) {
+            batch.push_empty();
+            self.reader.start(batch.last(), run)?;
+            batch.pop();
+        }
+        let (reader, rows_max) = (&mut self.reader, self.rows_wanted);
+        self.rows_wanted = (rows_max * 2).min(BATCH_ROWS_MAX);
+        self.order.fill(run, batch, rows_max, |run, batch| {
+            batch.push_empty();
+            let found = reader.next_row(batch.rows_mut(), run);
+            match found {
+                Ok(true) => batch.count_last(),
+                _ => batch.pop(),
+            }
+            found
+        })
     }
 }

@@ -1,11 +1,11 @@
 //! Filter, projection and DISTINCT.
 
-use super::direct::key_set::KeyCounts;
 use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key};
 use crate::batch::{RowBatch, long_bytes};
 use crate::run::Run;
+use crate::spill::key_counts::KeyCounts;
 use crate::spill::{KeySet, LongHeld};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
@@ -214,7 +214,7 @@ impl Operator for Distinct<'_> {
                 distinct_key(&self.modes, self.rows.row(at), run, &mut self.key)?;
                 if seen.insert(&self.key)? {
                     batch.push_taken(&mut self.rows, at);
-                    self.exact.keep_decimals(batch);
+                    self.exact.keep_decimals(batch.rows_mut());
                 }
             }
         }

@@ -200,7 +200,7 @@ impl Operator for SetOperationRun<'_> {
                 }
                 if passes {
                     batch.push_taken(&mut self.rows, at);
-                    self.exact.keep_decimals(batch);
+                    self.exact.keep_decimals(batch.rows_mut());
                 }
             }
         }

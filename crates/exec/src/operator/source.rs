@@ -6,12 +6,12 @@ use super::{Operator, all_hold, collect, open};
 use crate::actuals::{Loop, StepId};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch, long_bytes};
 use crate::run::{Run, engine_error};
-use crate::silent::is_silent;
 use crate::spill::{LongHeld, RowCursor, RowStore};
 use engine::{EngineResult, ReadMode, ScanOptions, Table};
 use errors::SqlResult;
 use expression::{EvaluationContext, Expression};
 use plan::physical::{DerivedAccess, TableAccess};
+use plan::silent::is_silent;
 use std::rc::Rc;
 use std::sync::Arc;
 use values::{RowRef, Value};
@@ -205,7 +205,7 @@ impl Operator for Derived<'_> {
                     for (position, slot) in &access.columns {
                         batch.set(*slot, row.get(*position));
                     }
-                    exact.keep_decimals(batch);
+                    exact.keep_decimals(batch.rows_mut());
                     if !all_hold(&access.conditions, batch.last(), run)? {
                         batch.pop();
                     }

@@ -2,7 +2,6 @@
 
 use super::direct::column::StoredColumn;
 use super::direct::filter::DirectFilter;
-use super::direct::key_set::KeyCounts;
 use super::nested_loop::InnerReader;
 use super::row_order::RowOrder;
 use super::union_keys::UnionKeys;
@@ -10,6 +9,7 @@ use super::{Operator, all_hold};
 use crate::actuals::{Loop, StepId};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, engine_error};
+use crate::spill::key_counts::KeyCounts;
 use engine::{Direction, Isolation, KeyRange, Scan, ScanOptions};
 use errors::{SqlResult, sql_error};
 use expression::EvaluationContext;

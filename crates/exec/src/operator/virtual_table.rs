@@ -1,14 +1,13 @@
-//! Rows of a table without storage, all of them or by values of its key columns. Main types: [`VirtualScan`], [`VirtualReader`].
+//! Rows of a table without storage, all of them or by values of its key columns. Main type: [`VirtualReader`].
 //! Rows are pulled one by one: who wants no more of them leaves the rest unmade, and KILL is looked at before each.
 //!
 //! What a provider hands out borrows from the statement, operators only from the plan: cursors are kept in the [`Run`]
 //! ([`VirtualCursors`]), by the access that they are for. An access is read by one operator at a time.
 
+use super::all_hold;
 use super::nested_loop::InnerReader;
-use super::row_order::RowOrder;
-use super::{Operator, all_hold};
 use crate::actuals::{Loop, StepId};
-use crate::batch::{BATCH_ROWS_MAX, RowBatch};
+use crate::batch::RowBatch;
 use crate::run::Run;
 use errors::SqlResult;
 use expression::EvaluationContext;
@@ -17,9 +16,6 @@ use plan::range::point_values;
 use plan::{VirtualCursor, VirtualRequest, WantedValues};
 use values::row::ColumnSet;
 use values::{RowRef, Rows, Value, ValueRef};
-
-/// Rows made at first; doubled with each batch, so that a small LIMIT makes few.
-const FIRST_ROWS: usize = 16;
 
 /// The cursors of a statement that are open, by access.
 #[derive(Default)]
@@ -132,42 +128,5 @@ impl InnerReader for VirtualReader<'_> {
 
     fn clear(&self, batch: &mut RowBatch) {
         self.access.columns.iter().for_each(|(_, slot)| batch.set(*slot, ValueRef::Null));
-    }
-}
-
-/// The rows of a table without storage as an operator.
-pub struct VirtualScan<'p> {
-    reader: VirtualReader<'p>,
-    started: bool,
-    order: RowOrder,
-    rows_wanted: usize,
-}
-
-impl<'p> VirtualScan<'p> {
-    pub fn new(access: &'p VirtualAccess) -> VirtualScan<'p> {
-        let reader = VirtualReader::new(access);
-        VirtualScan { reader, started: false, order: RowOrder::default(), rows_wanted: FIRST_ROWS }
-    }
-}
-
-impl Operator for VirtualScan<'_> {
-    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
-        batch.reset(self.reader.width());
-        if !std::mem::replace(&mut self.started, true) {
-            batch.push_empty();
-            self.reader.start(batch.last(), run)?;
-            batch.pop();
-        }
-        let (reader, rows_max) = (&mut self.reader, self.rows_wanted);
-        self.rows_wanted = (rows_max * 2).min(BATCH_ROWS_MAX);
-        self.order.fill(run, batch, rows_max, |run, batch| {
-            batch.push_empty();
-            let found = reader.next_row(batch.rows_mut(), run);
-            match found {
-                Ok(true) => batch.count_last(),
-                _ => batch.pop(),
-            }
-            found
-        })
     }
 }

@@ -172,6 +172,9 @@ impl<'a> Describer<'a> {
             Node::Derived(derived) => self.derived(derived),
             Node::NestedLoop(join) => self.nested_loop(join, |all| all.table(&join.inner)),
             Node::VirtualLoop(join) => self.nested_loop(join, |all| all.virtual_table(&join.inner)),
+            Node::Lateral(access) => self.lateral(access),
+            Node::LateralLoop(join) => self.nested_loop(join, |all| all.lateral(&join.inner)),
+            Node::TreeLoop(join) => self.nested_loop(join, |all| all.node(&join.inner.node)),
             Node::HashJoin(join) => self.hash_join(join),
             Node::Filter { input, conditions } => {
                 let input = self.node(input);

@@ -3,9 +3,28 @@
 use super::number::constant;
 use super::{Describer, ROW_COST, temporary_table};
 use crate::step::{Estimate, Step};
-use expression::Expression;
+use expression::{Expression, ExpressionKind};
 use parser::ast::SetOperator;
+use plan::lateral::{LateralAccess, LateralSource};
 use plan::physical::{Aggregate, AggregateCall, DerivedAccess, Node, Recursive, RowLimit, SetTerm, SortKey};
+
+/// The tables whose columns are read, in the order in which they are named.
+fn tables_read(arguments: &[Expression]) -> Vec<String> {
+    let mut tables: Vec<String> = Vec::new();
+    for argument in arguments {
+        argument.visit(&mut |part| {
+            if let ExpressionKind::Column(slot) = &part.kind {
+                let parts: Vec<&str> = slot.name.trim_matches('`').split("`.`").collect();
+                if let [.., table, _] = parts[..]
+                    && !tables.iter().any(|known| known == table)
+                {
+                    tables.push(table.to_owned());
+                }
+            }
+        });
+    }
+    tables
+}
 
 impl<'a> Describer<'a> {
     /// A subquery in FROM. A common table that is used more than once is shown where it is used first.
@@ -49,6 +68,40 @@ impl<'a> Describer<'a> {
             .did(self.actual(|actuals| actuals.of_node(&derived.query.root)))
             .reads([root]);
         if is_common { step.detail("cte", true) } else { step }
+    }
+
+    /// A source in FROM that is opened again for each row of the tables that it reads.
+    pub(super) fn lateral(&mut self, access: &'a LateralAccess) -> Step {
+        let rows = self.lateral_rows(access);
+        let estimate = rows.estimate;
+        let scan = Step::costed(format!("Table scan on {}", access.alias), estimate)
+            .kind("table")
+            .detail("table_name", access.alias.as_str())
+            .reads([rows]);
+        let kept = self.actual(|actuals| actuals.of_lateral(access));
+        if access.conditions.is_empty() {
+            return scan.did(kept);
+        }
+        let scan = scan.did(self.actual(|actuals| actuals.of_lateral_input(access)));
+        self.filtered(&access.conditions, scan).did(kept)
+    }
+
+    fn lateral_rows(&mut self, access: &'a LateralAccess) -> Step {
+        let LateralSource::Query { query, .. } = &access.source;
+        let outer = access.arguments.iter().map(|argument| self.shown(argument)).collect();
+        let around = std::mem::replace(&mut self.outer, outer);
+        let root = self.node(&query.root);
+        self.outer = around;
+        let tables = tables_read(&access.arguments);
+        let label = match tables.is_empty() {
+            true => "Materialize".to_owned(),
+            false => format!("Materialize (invalidate on row from {})", tables.join("; ")),
+        };
+        Step::costed(label, root.estimate)
+            .kind("materialize")
+            .detail("temp_table", true)
+            .did(self.actual(|actuals| actuals.of_lateral_input(access)))
+            .reads([root])
     }
 
     /// Rows of one node after another.

@@ -210,6 +210,19 @@ pub enum TableReference {
     Nested(Vec<TableReference>),
 }
 
+impl TableReference {
+    /// Whether a source in it sees the tables before it.
+    pub fn sees_tables_before(&self) -> bool {
+        match self {
+            TableReference::Table(_) => false,
+            TableReference::Derived { lateral, .. } => *lateral,
+            TableReference::JsonTable(_) => true,
+            TableReference::Join(join) => join.left.sees_tables_before() || join.right.sees_tables_before(),
+            TableReference::Nested(items) => items.iter().any(TableReference::sees_tables_before),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableFactor {
     pub name: ObjectName,

@@ -37,10 +37,13 @@ impl Printer<'_> {
     fn reference(&mut self, reference: &TableReference) -> Option<(String, Visible)> {
         match reference {
             TableReference::Table(factor) => self.factor(factor),
-            TableReference::Derived { query, lateral: false, alias, columns } => {
+            TableReference::Derived { query, lateral, alias, columns } => {
+                let reads_before = self.scope()?.reads;
+                // What is not lateral does not see its neighbours.
+                let seen = self.state()?.scopes.len() - usize::from(!lateral);
                 let mut text = self.apart(|printer| {
                     printer.push("(");
-                    printer.nested(query)?;
+                    printer.nested(query, seen)?;
                     printer.push(") ");
                     print_name(&mut printer.text, alias);
                     if !columns.is_empty() {
@@ -49,13 +52,16 @@ impl Printer<'_> {
                     }
                     Some(())
                 })?;
+                if *lateral && self.scope()?.reads != reads_before {
+                    text.insert_str(0, "lateral ");
+                }
                 let names = self.names_or(columns)?;
                 let shown = names.iter().map(|_| true).collect::<Vec<_>>();
                 let visible = self.add_table(None, alias, None, names, &shown)?;
                 text.shrink_to_fit();
                 Some((text, visible))
             }
-            TableReference::Derived { .. } | TableReference::JsonTable(_) => None,
+            TableReference::JsonTable(_) => None,
             TableReference::Join(join) => self.join(join),
             TableReference::Nested(references) => self.joined_by_comma(references),
         }
@@ -123,9 +129,15 @@ impl Printer<'_> {
     }
 
     fn join(&mut self, join: &Join) -> Option<(String, Visible)> {
-        let (left, left_visible) = self.reference(&join.left)?;
-        let (right, right_visible) = self.reference(&join.right)?;
         let flipped = join.kind == JoinKind::Right;
+        let [(left, left_visible), (right, right_visible)] = match flipped && join.left.sees_tables_before() {
+            true => {
+                // A RIGHT JOIN is a LEFT JOIN the other way round.
+                let right = self.reference(&join.right)?;
+                [self.reference(&join.left)?, right]
+            }
+            false => [self.reference(&join.left)?, self.reference(&join.right)?],
+        };
         let common = match (&join.condition, join.natural) {
             (_, true) => Some(self.common_names(&left_visible, &right_visible)?),
             (JoinCondition::Using(names), false) => Some(names.clone()),
@@ -199,7 +211,9 @@ impl Printer<'_> {
 
     /// A column of a table of the block at that level.
     pub(super) fn column_in(&mut self, level: usize, table: usize, column: &str) -> Option<()> {
-        let table = &self.query.as_ref()?.scopes[level].tables[table];
+        let scope = &mut self.query.as_mut()?.scopes[level];
+        scope.reads += 1;
+        let table = &scope.tables[table];
         let (schema, name) = (table.schema.clone(), table.name.clone());
         if let Some(schema) = schema {
             print_name(&mut self.text, &schema);

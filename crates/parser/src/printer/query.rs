@@ -106,13 +106,14 @@ impl<'a> Printer<'a> {
                 self.push(" ");
             }
             self.push("as (");
+            let seen = self.state()?.scopes.len();
             if with.recursive {
                 // It may name itself before its columns are known: they are those of its first part.
                 let columns = self.names_of_first_part(&table.query, &table.columns)?;
                 self.state()?.common_tables.push(ScopeCommonTable { name: table.name.clone(), columns });
-                self.nested(&table.query)?;
+                self.nested(&table.query, seen)?;
             } else {
-                self.nested(&table.query)?;
+                self.nested(&table.query, seen)?;
                 let columns = self.names_or(&table.columns)?;
                 self.state()?.common_tables.push(ScopeCommonTable { name: table.name.clone(), columns });
             }
@@ -148,15 +149,15 @@ impl<'a> Printer<'a> {
         self.push(")");
     }
 
-    /// A query within FROM or WITH: it sees nothing of the block around it.
-    pub(super) fn nested(&mut self, query: &Query) -> Option<()> {
+    /// A query within FROM or WITH: it sees so many of the blocks around it.
+    pub(super) fn nested(&mut self, query: &Query, seen: usize) -> Option<()> {
         let state = self.state()?;
-        let scopes = std::mem::take(&mut state.scopes);
+        let unseen = state.scopes.split_off(seen.min(state.scopes.len()));
         let in_expression = std::mem::replace(&mut state.in_expression, false);
         let names_columns = std::mem::replace(&mut state.names_columns, false);
         let printed = self.query(query);
         let state = self.state()?;
-        state.scopes = scopes;
+        state.scopes.extend(unseen);
         state.in_expression = in_expression;
         state.names_columns = names_columns;
         printed

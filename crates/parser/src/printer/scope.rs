@@ -33,13 +33,15 @@ pub(super) struct Scope {
     /// What `*` and names without table mean: (table, column).
     pub visible: Vec<(usize, usize)>,
     pub clause: Clause,
+    /// How often a column of its tables was named.
+    pub reads: usize,
     /// Names of the select list, and whether the query has given them.
     pub items: Vec<(Name, bool)>,
 }
 
 impl Scope {
     pub fn new() -> Scope {
-        Scope { tables: Vec::new(), visible: Vec::new(), clause: Clause::Plain, items: Vec::new() }
+        Scope { tables: Vec::new(), visible: Vec::new(), clause: Clause::Plain, reads: 0, items: Vec::new() }
     }
 
     pub fn column_name(&self, (table, column): (usize, usize)) -> &str {

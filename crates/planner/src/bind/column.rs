@@ -39,8 +39,9 @@ pub(super) fn find_column(
     let mut found = None;
     // Whether the name may mean that column as well.
     let mut may_mean = |place: (usize, usize)| found.replace(place).is_none_or(|known| known == place);
+    let is_seen = |(number, _): &(usize, &BoundTable)| block.unseen >> number & 1 == 0;
+    let mut seen = block.tables.iter().enumerate().filter(is_seen);
     let is_clear = if reference.table.is_some() {
-        let seen = block.tables.iter().enumerate().skip(block.unseen);
         let mut tables = seen.filter(|(_, table)| table_matches(table, reference));
         tables.all(|(number, table)| {
             let mut columns = table.columns.iter().enumerate().filter(|(_, column)| is_called_so(column));
@@ -53,7 +54,7 @@ pub(super) fn find_column(
             .iter()
             .filter(|(table, column)| is_called_so(&block.tables[*table].columns[*column]));
         visible.all(|place| may_mean(*place))
-            && block.tables.iter().enumerate().skip(block.unseen).all(|(number, table)| {
+            && seen.all(|(number, table)| {
                 let columns = table.columns.iter().enumerate().filter(|(_, column)| column.invisible);
                 columns
                     .filter(|(_, column)| is_called_so(column))

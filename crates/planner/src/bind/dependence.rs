@@ -8,7 +8,7 @@
 use ::expression::operators::ComparisonOperator;
 use ::expression::{Expression, ExpressionKind};
 use dictionary::{IndexKind, TableDefinition};
-use optimizer::{Block, JoinTree, Source, rejects_null};
+use optimizer::{Block, Derived, JoinTree, OpenSelect, Source, rejects_null};
 use plan::dependence::{DerivedColumn, DerivedDependence, DerivedTable, Facts, Place, Rule};
 
 /// The facts of a block with that join tree and WHERE (taken apart at its ANDs).
@@ -33,7 +33,7 @@ pub(super) fn dependence_of(
     let describe = |expression: &Expression| DerivedColumn {
         reads: places_in(block, expression),
         plain: block.place(expression).is_some(),
-        certain: is_certain(expression),
+        certain: is_certain(expression) && !(block.is_lateral && reads_outer(expression)),
     };
     let (items, keys) = (&block.items, &block.group_keys);
     let showing = |key: &Expression| {
@@ -82,6 +82,10 @@ fn is_fixed(expression: &Expression) -> bool {
     })
 }
 
+fn reads_outer(expression: &Expression) -> bool {
+    expression.any(&|part| matches!(part.kind, ExpressionKind::Outer(_)))
+}
+
 /// The pairs that a condition says are equal.
 fn equal_pairs(condition: &Expression) -> Vec<(&Expression, &Expression)> {
     match &condition.kind {
@@ -116,6 +120,10 @@ struct Collector<'c> {
 }
 
 impl Collector<'_> {
+    fn is_fixed(&self, expression: &Expression) -> bool {
+        is_fixed(expression) && !(self.block.is_lateral && reads_outer(expression))
+    }
+
     /// `filters` hold for all rows that matter of the tables below; `deciding` is what decides whether rows match where
     /// the tables are behind an outer join.
     fn tree(&mut self, tree: &JoinTree, filters: &[Expression], deciding: Option<&[Place]>) {
@@ -155,6 +163,9 @@ impl Collector<'_> {
             Source::Base(base) => self.keys(table, base.definition(), filters),
             Source::Virtual(definition) => self.keys(table, definition, filters),
             Source::Derived(query, _) => {
+                if let (Derived::Open(open), None) = (query, deciding) {
+                    self.values_read(table, open);
+                }
                 let Some(dependence) = query.dependence() else { return };
                 let columns = query.columns();
                 let firm = (0..columns.len()).filter(|column| !columns[*column].result.nullable);
@@ -167,6 +178,30 @@ impl Collector<'_> {
                 });
             }
             Source::Recursion(_) => {}
+        }
+    }
+
+    /// What a LATERAL query that is read in place shows of the values that it reads: such a column, or one that is equal to it.
+    fn values_read(&mut self, table: usize, open: &OpenSelect) {
+        let reads = &self.block.tables[table].reads;
+        let place_read = |value: &Expression| match value.kind {
+            ExpressionKind::Outer(number) => reads.get(number).and_then(|read| self.block.place(read)),
+            _ => None,
+        };
+        let mut equal = Vec::new();
+        for (column, item) in open.select.items.iter().enumerate() {
+            let shown = &item.expression;
+            equal.extend(place_read(shown).map(|place| (column, place)));
+            for (left, right) in open.select.conditions.iter().flat_map(equal_pairs) {
+                let other = if left.same(shown) { right } else { left };
+                if left.same(shown) || right.same(shown) {
+                    equal.extend(place_read(other).map(|place| (column, place)));
+                }
+            }
+        }
+        for (column, place) in equal {
+            self.facts.rules.push(Rule { from: vec![place], to: vec![(table, column)] });
+            self.facts.rules.push(Rule { from: vec![(table, column)], to: vec![place] });
         }
     }
 
@@ -194,10 +229,10 @@ impl Collector<'_> {
                     self.facts.rules.push(Rule { from: vec![left], to: vec![right] });
                     self.facts.rules.push(Rule { from: vec![right], to: vec![left] });
                 }
-                (Some(column), None) if is_fixed(right) && deciding.is_none() => {
+                (Some(column), None) if self.is_fixed(right) && deciding.is_none() => {
                     self.facts.rules.push(Rule { from: Vec::new(), to: vec![column] });
                 }
-                (None, Some(column)) if is_fixed(left) && deciding.is_none() => {
+                (None, Some(column)) if self.is_fixed(left) && deciding.is_none() => {
                     self.facts.rules.push(Rule { from: Vec::new(), to: vec![column] });
                 }
                 _ => {}
@@ -219,7 +254,7 @@ impl Collector<'_> {
         let from = match self.block.place(other) {
             Some(place) if is_inner(&place) => vec![place],
             Some(_) => own.to_vec(),
-            None if is_fixed(other) && !nested => own.to_vec(),
+            None if self.is_fixed(other) && !nested => own.to_vec(),
             None => return,
         };
         self.facts.rules.push(Rule { from, to: vec![column] });

@@ -45,17 +45,27 @@ fn table_reference(binder: &mut Binder<'_>, item: &ast::TableReference) -> SqlRe
     match item {
         ast::TableReference::Table(factor) => table_factor(binder, factor),
         ast::TableReference::Derived { query, lateral, alias, columns } => {
-            if *lateral {
-                return Err(sql_error!(ER_NOT_SUPPORTED_YET, "LATERAL"));
-            }
             let assigns = std::mem::take(&mut binder.nature.assigns);
-            let plan = binder.query_in_from(query, "DERIVED")?;
+            let correlated = binder.common_tables.correlated.len();
+            let plan = match lateral {
+                true => binder.lateral_query(query)?,
+                false => binder.query_in_from(query, "DERIVED")?,
+            };
             let number = binder.block_number;
             if std::mem::replace(&mut binder.nature.assigns, assigns) {
                 binder.nature.assigning.push(number);
                 binder.nature.assigns = true;
             }
-            add_derived(binder, (alias, None, false), plan, columns, (None, number))
+            let (plan, reads) = match lateral {
+                true => with_own_outer(plan),
+                false => (plan, Vec::new()),
+            };
+            let added = add_derived(binder, (alias, None, false), plan, columns, (None, number))?;
+            let common_tables = binder.common_tables.correlated_since(correlated, binder.blocks.len());
+            if let Some(table) = binder.block().tables.last_mut().filter(|_| *lateral) {
+                (table.reads, table.common_tables) = (reads, common_tables);
+            }
+            Ok(added)
         }
         ast::TableReference::JsonTable(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_TABLE")),
         ast::TableReference::Join(join) => bind_join(binder, join),
@@ -85,9 +95,11 @@ fn table_reference(binder: &mut Binder<'_>, item: &ast::TableReference) -> SqlRe
 
 fn bind_join(binder: &mut Binder<'_>, join: &ast::Join) -> SqlResult<(JoinTree, Visible)> {
     let first_table = binder.block().tables.len();
-    let (left, left_visible) = table_reference(binder, &join.left)?;
-    let (right, right_visible) = table_reference(binder, &join.right)?;
     let flipped = join.kind == ast::JoinKind::Right;
+    let [(left, left_visible), (right, right_visible)] = match flipped {
+        true => right_join_sides(binder, &join.left, &join.right)?,
+        false => [table_reference(binder, &join.left)?, table_reference(binder, &join.right)?],
+    };
     let (conditions, visible) = if join.natural {
         let common = common_names(binder.block(), &left_visible, &right_visible);
         using(binder, &common, &left_visible, &right_visible, flipped)?
@@ -114,6 +126,40 @@ fn bind_join(binder: &mut Binder<'_>, join: &ast::Join) -> SqlResult<(JoinTree, 
     }
     let tree = JoinTree::Join { left: Box::new(left), right: Box::new(right), outer, conditions, straight };
     Ok((tree, visible))
+}
+
+/// A LATERAL query as it is read from now on, and the values of its outer references over the rows that it is read beside.
+fn with_own_outer(query: Derived) -> (Derived, Vec<Expression>) {
+    match query {
+        Derived::Open(open) => {
+            let reads = open.block.outer.clone();
+            (Derived::Open(open), reads)
+        }
+        Derived::Planned(plan) => {
+            let mut plan = Arc::unwrap_or_clone(plan);
+            let reads = std::mem::take(&mut plan.outer);
+            (Derived::Planned(Arc::new(plan)), reads)
+        }
+    }
+}
+
+/// The sides of a RIGHT JOIN, which is a LEFT JOIN the other way round: sources on the left side see the right one, those on the right
+/// side do not see the left one.
+fn right_join_sides(
+    binder: &mut Binder<'_>,
+    left: &ast::TableReference,
+    right: &ast::TableReference,
+) -> SqlResult<[(JoinTree, Visible); 2]> {
+    if left.sees_tables_before() {
+        let right = table_reference(binder, right)?;
+        return Ok([table_reference(binder, left)?, right]);
+    }
+    let left = table_reference(binder, left)?;
+    let unseen = binder.block().unseen;
+    binder.block().unseen |= left.0.tables();
+    let right = table_reference(binder, right);
+    binder.block().unseen = unseen;
+    Ok([left, right?])
 }
 
 /// The columns of the inner side of an outer join can be NULL.
@@ -148,7 +194,7 @@ fn on_condition(
     let block = binder.block();
     let saved = std::mem::replace(&mut block.visible, visible.clone());
     let clause = std::mem::replace(&mut block.clause, Clause::On);
-    let unseen = std::mem::replace(&mut block.unseen, first_table);
+    let unseen = std::mem::replace(&mut block.unseen, (1 << first_table) - 1);
     let bound = binder.scalar_as(condition, Wanted::integer());
     let block = binder.block();
     block.visible = saved;
@@ -411,6 +457,8 @@ pub(crate) fn add_table(
         limits,
         lock: RowLock::None,
         derived_number: None,
+        reads: Vec::new(),
+        common_tables: Vec::new(),
         view: None,
         computed: Vec::new(),
     });

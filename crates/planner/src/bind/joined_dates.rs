@@ -35,8 +35,9 @@ fn is_joined(node: &Node) -> bool {
         | Node::Filter { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. } => is_joined(input),
-        Node::Table(_) | Node::Virtual(_) | Node::Derived(_) => true,
+        Node::Table(_) | Node::Virtual(_) | Node::Derived(_) | Node::Lateral(_) => true,
         Node::NestedLoop(_) | Node::VirtualLoop(_) | Node::HashJoin(_) => true,
+        Node::LateralLoop(_) | Node::TreeLoop(_) => true,
         _ => false,
     }
 }
@@ -74,6 +75,8 @@ fn constant_slots(node: &Node, found: &mut Vec<usize>) {
             constant_slots(&join.outer, found);
         }
         Node::VirtualLoop(join) => constant_slots(&join.outer, found),
+        Node::LateralLoop(join) => constant_slots(&join.outer, found),
+        Node::TreeLoop(join) => constant_slots(&join.outer, found),
         Node::HashJoin(join) => {
             constant_slots(&join.probe, found);
             constant_slots(&join.build, found);

@@ -109,8 +109,12 @@ impl Binder<'_> {
 
     /// A column by name, through the first `count` blocks. Errors 1054, 1109 (no block has tables), 1143.
     fn resolve_from(&mut self, reference: &ast::ColumnReference, count: usize) -> SqlResult<Expression> {
+        let clause = self.blocks.last().map_or(Clause::FieldList, |block| block.clause);
         for level in (0..count).rev() {
-            if let Some((table, column)) = find_column(&self.blocks[level], reference)? {
+            // A name that means several columns is told of with the clause where it stands.
+            let found = find_column(&self.blocks[level], reference)
+                .map_err(|_| sql_error!(ER_NON_UNIQ_ERROR, reference, clause.name()));
+            if let Some((table, column)) = found? {
                 let found = self.column_at(level, table, column, &reference.column);
                 return Ok(self.lift(level, found));
             }
@@ -118,7 +122,6 @@ impl Binder<'_> {
                 return Ok(self.lift(level, found));
             }
         }
-        let clause = self.blocks.last().map_or(Clause::FieldList, |block| block.clause);
         if let [block] = self.blocks.as_slice()
             && clause != Clause::Having
             && let Some(denied) = self.privileges.unknown_column_denial(block, &reference.column)
@@ -142,7 +145,9 @@ impl Binder<'_> {
         let sees = match block.clause {
             Clause::GroupBy | Clause::OrderBy | Clause::Having => true,
             Clause::FieldList => nested,
-            Clause::Where | Clause::On | Clause::WindowPartition | Clause::WindowOrder => false,
+            Clause::From | Clause::Where | Clause::On | Clause::WindowPartition | Clause::WindowOrder => {
+                false
+            }
         };
         if !sees {
             return Ok(None);

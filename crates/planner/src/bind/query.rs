@@ -7,7 +7,7 @@ use crate::lower::{limited, wants_nothing};
 use crate::planning::{keep_pushable, plan_derived};
 use ::expression::{Expression, ExpressionKind, ResultType, TypeClass, ValueSource};
 use errors::{SqlResult, sql_error};
-use optimizer::{Block, Clause, Derived, OpenSelect, SelectItem, has_aggregate, has_window};
+use optimizer::{Block, BoundTable, Clause, Derived, OpenSelect, SelectItem, has_aggregate, has_window};
 use parser::ast;
 use plan::physical::{Node, OutputColumn, QueryPlan, SortKey};
 use std::sync::Arc;
@@ -28,6 +28,35 @@ impl Binder<'_> {
         self.query_seeing(around, query, select_type)
     }
 
+    /// A query in FROM behind LATERAL: it sees the tables before it as well, as a query in an expression does.
+    pub fn lateral_query(&mut self, query: &ast::Query) -> SqlResult<Derived> {
+        self.beside_tables(|binder, reader| binder.kept_apart(query, "DERIVED", reader, true))
+    }
+
+    /// Whether what is bound next sees the tables before it, or a query within such a one.
+    pub fn sees_tables_before(&self) -> bool {
+        self.blocks.last().is_some_and(|around| around.clause == Clause::From)
+    }
+
+    /// Binds what sees the tables before it, given the number of their block.
+    pub fn beside_tables<T>(&mut self, bind: impl FnOnce(&mut Self, u32) -> SqlResult<T>) -> SqlResult<T> {
+        let block = self.block();
+        let reader = block.number;
+        // Columns that USING has made one are several here.
+        let seen = block.tables.iter().enumerate().filter(|(number, _)| block.unseen >> number & 1 == 0);
+        let places = |(number, table): (usize, &BoundTable)| {
+            let columns = table.columns.iter().enumerate().filter(|(_, column)| !column.invisible);
+            columns.map(|(column, _)| (number, column)).collect::<Vec<_>>()
+        };
+        let visible = seen.flat_map(places).collect();
+        let visible = std::mem::replace(&mut block.visible, visible);
+        let clause = std::mem::replace(&mut block.clause, Clause::From);
+        let bound = bind(self, reader);
+        let block = self.block();
+        (block.visible, block.clause) = (visible, clause);
+        bound
+    }
+
     /// A query in FROM that sees so many of the open blocks, the outermost ones. For the reader it is a query with the
     /// outer references of the reader's block.
     pub fn query_seeing(
@@ -38,7 +67,7 @@ impl Binder<'_> {
     ) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
         let unseen = self.blocks.split_off(around.min(self.blocks.len()));
-        let derived = self.kept_apart(query, select_type, reader);
+        let derived = self.kept_apart(query, select_type, reader, false);
         self.see_again(around, unseen);
         match derived? {
             Derived::Planned(plan) if !plan.outer.is_empty() => {
@@ -81,22 +110,24 @@ impl Binder<'_> {
     pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
         let saved = std::mem::take(&mut self.blocks);
-        let derived = self.kept_apart(query, select_type, reader);
+        let derived = self.kept_apart(query, select_type, reader, false);
         self.blocks = saved;
         derived
     }
 
-    /// A query whose rows are kept before the statement changes any. `reader`: the number of the block that reads it.
+    /// A query whose rows are kept before the statement changes any. `reader`: the number of the block that reads it; `lateral`: as
+    /// a query that reads the rows beside it.
     fn kept_apart(
         &mut self,
         query: &ast::Query,
         select_type: &'static str,
         reader: u32,
+        lateral: bool,
     ) -> SqlResult<Derived> {
         let first = self.block_number + 1;
         let changed = std::mem::take(&mut self.changes.tables);
         let read_before = std::mem::take(&mut self.changes.read_before);
-        let derived = self.derived_query(query, select_type);
+        let derived = self.derived_query(query, select_type, lateral);
         self.subqueries.early.add_derived(reader, (first, self.block_number));
         self.changes.tables = changed;
         self.changes.read_before = read_before;
@@ -104,7 +135,12 @@ impl Binder<'_> {
     }
 
     /// A query in FROM, which stays open if the query that reads it may read its tables in its place.
-    fn derived_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
+    fn derived_query(
+        &mut self,
+        query: &ast::Query,
+        select_type: &'static str,
+        lateral: bool,
+    ) -> SqlResult<Derived> {
         let ast::QueryBody::Select(select) = &query.body else {
             let around = self.derived.operands.replace(Vec::new());
             let plan = self.nested_query(query, select_type);
@@ -124,7 +160,9 @@ impl Binder<'_> {
         let assigns = std::mem::take(&mut self.nature.assigns);
         let open = self.open_select(select, &Surroundings::of(query, select_type));
         self.common_tables.leave(before);
-        let is_open = !self.nature.assigns && open.as_ref().is_ok_and(OpenSelect::is_mergeable);
+        let is_mergeable =
+            |open: &OpenSelect| open.is_mergeable() && (lateral || open.block.outer.is_empty());
+        let is_open = !self.nature.assigns && open.as_ref().is_ok_and(is_mergeable);
         self.nature.assigns |= assigns;
         let open = open?;
         if is_open {
@@ -213,8 +251,9 @@ impl Binder<'_> {
 
     fn values_rows(&mut self, rows: &[Vec<ast::Expression>]) -> SqlResult<QueryPlan> {
         self.block_number += 1;
+        let lateral = self.sees_tables_before();
         self.blocks.push(Block { number: self.block_number, ..Block::default() });
-        let bound = self.values_parts(rows);
+        let bound = self.values_parts(rows, lateral);
         let block = self.blocks.pop().unwrap_or_default();
         let (rows, columns) = bound?;
         let count = rows.len() as f64;
@@ -225,6 +264,7 @@ impl Binder<'_> {
     fn values_parts(
         &mut self,
         rows: &[Vec<ast::Expression>],
+        lateral: bool,
     ) -> SqlResult<(Vec<Vec<Expression>>, Vec<OutputColumn>)> {
         let mut bound: Vec<Vec<Expression>> = Vec::with_capacity(rows.len());
         for (number, row) in rows.iter().enumerate() {
@@ -249,7 +289,11 @@ impl Binder<'_> {
                 row[column] = converted(row[column].clone(), &result);
             }
             let name = format!("column_{column}");
-            let source = ValueSource::Function;
+            let is_outer = |row: &Vec<Expression>| matches!(row[column].kind, ExpressionKind::Outer(_));
+            let source = match lateral && bound.iter().all(is_outer) {
+                true => ValueSource::Column,
+                false => ValueSource::Function,
+            };
             columns.push(OutputColumn { name, result, origin: None, source, computed: true });
         }
         Ok((bound, columns))

@@ -54,7 +54,8 @@ impl Binder<'_> {
     ) -> SqlResult<OpenSelect> {
         self.enter()?;
         self.block_number += 1;
-        self.blocks.push(Block { number: self.block_number, ..Block::default() });
+        let is_lateral = self.sees_tables_before();
+        self.blocks.push(Block { number: self.block_number, is_lateral, ..Block::default() });
         let bound = block_hints::enter(self, &select.hints).and_then(|()| self.bind_select(select, around));
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();

@@ -1,8 +1,8 @@
 //! Conditions that are decided on stored bytes. Main type: [`DirectFilter`].
 
 use super::column::{StoredColumn, layout};
-use super::key_set::KeyCounts;
 use crate::run::Run;
+use crate::spill::key_counts::KeyCounts;
 use charset::CollationId;
 use errors::SqlResult;
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator, InList};

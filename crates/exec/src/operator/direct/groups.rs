@@ -2,7 +2,7 @@
 //! hash, longer ones by their bytes. Groups are numbered in the order in which they appear.
 
 use super::column::{DirectKey, key_bytes};
-use super::seeded::{SeededHash, hash_of};
+use crate::spill::seeded::{SeededHash, hash_of};
 use std::collections::HashMap;
 use values::Value;
 use values::row::RowView;

@@ -5,20 +5,18 @@
 pub(super) mod column;
 pub(super) mod filter;
 mod groups;
-pub(super) mod key_set;
 mod order;
 mod scan;
-pub(super) mod seeded;
 mod totals;
 
 use crate::actuals::{Loop, StepId};
 use crate::run::Run;
 use crate::spill::Held;
+use crate::spill::key_counts::KeyCounts;
 use column::{DirectKey, StoredColumn, layout};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use groups::Groups;
-use key_set::KeyCounts;
 pub use order::DirectOrder;
 use plan::physical::{Aggregate, HashJoin, JoinKind, Node, TableAccess};
 use scan::{DirectScan, is_direct};

@@ -33,7 +33,7 @@ fn json_table_columns(parser: &mut Parser) -> SqlResult<Vec<JsonTableColumn>> {
 
 fn json_table_column(parser: &mut Parser) -> SqlResult<JsonTableColumn> {
     if parser.accept(K::Nested) {
-        parser.accept(K::Path);
+        parser.expect(K::Path)?;
         let path = path_literal(parser)?;
         return Ok(JsonTableColumn::Nested { path, columns: json_table_columns(parser)? });
     }

@@ -2,9 +2,9 @@
 //! of one table is a condition on that table. `(a = b AND x = 1 AND y < 2) OR (a = b AND x = 2 AND y < 3)` demands `a = b` and
 //! `x = 1 OR x = 2`. Only what can neither fail nor warn is taken apart. Main function: [`factor_alternatives`].
 
+use crate::{Block, JoinTree, conjuncts, tables_of};
 use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind};
-use optimizer::{Block, JoinTree, conjuncts, tables_of};
 
 /// Most alternatives that are looked at.
 const ALTERNATIVES_MAX: usize = 16;

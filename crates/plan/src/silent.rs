@@ -1,9 +1,9 @@
 //! Whether a search can fail, warn or leave a trace, so that it matters when each row is looked at. Main function:
 //! [`is_silent`]. It may be wrong in one direction only: what it does not know is not silent.
 
+use crate::physical::{KeyCondition, Node, TableAccess, VirtualAccess};
 use expression::Expression;
 use expression::silent::{are_alike, is_silent as speaks_not};
-use plan::physical::{KeyCondition, Node, TableAccess, VirtualAccess};
 
 /// Whether nobody can tell in which order the rows of the tree are looked at and used.
 pub fn is_silent(node: &Node) -> bool {
@@ -26,6 +26,8 @@ pub fn is_silent(node: &Node) -> bool {
         Node::VirtualLoop(join) => {
             is_silent(&join.outer) && is_silent_virtual(&join.inner) && are_silent(&join.conditions)
         }
+        // A lateral source is opened row by row of what stands before it.
+        Node::Lateral(_) | Node::LateralLoop(_) | Node::TreeLoop(_) => false,
         Node::HashJoin(join) => {
             let keys = &mut join.keys.iter();
             is_silent(&join.probe)

@@ -1,8 +1,8 @@
 //! How often integers occur, for joins that only count matches. Main type: [`KeyCounts`]. Dense keys become a bitmap or an
 //! array, whatever was estimated before: the form is chosen when all keys are known.
 
-use super::seeded::{SeededHash, hash_of};
-use crate::spill::Held;
+use crate::Held;
+use crate::seeded::{SeededHash, hash_of};
 use std::collections::HashMap;
 
 /// Bits of a bitmap for each key that is in it, at most.

@@ -1,10 +1,9 @@
-//! A declared type checked and turned into a [`ColumnType`]. Main function: [`Session::column_type`].
+//! A declared type checked and turned into a [`ColumnType`]. Main function: [`DeclaredTypes::column_type`].
 
-use crate::definer::Definer;
+use crate::names::{find_charset, named_collation};
 use charset::CollationId;
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 use expression::SqlMode;
-use instance::collations::{find_charset, named_collation};
 use parser::ast::{DataType, DataTypeKind};
 use std::collections::HashSet;
 use values::{ColumnType, TypeKind};
@@ -14,10 +13,20 @@ const VARCHAR_BYTES_MAX: u64 = 65_535;
 /// Of any type, as declared.
 const LENGTH_MAX: u64 = u32::MAX as u64;
 
-impl Definer<'_> {
+/// What types depend on beside their declarations.
+pub struct DeclaredTypes<'d> {
+    /// Where warnings go.
+    pub diagnostics: &'d mut Diagnostics,
+    /// sql_mode.
+    pub sql_mode: SqlMode,
+    /// Collation of literals.
+    pub connection: CollationId,
+}
+
+impl DeclaredTypes<'_> {
     /// The type that a declaration means. `collation` is the COLLATE attribute, `default` the table's collation.
     /// Errors: 1063, 1074, 1097, 1115, 1235, 1253, 1273, 1291, 1367, 1425, 1426, 1427, 1439.
-    pub(super) fn column_type(
+    pub fn column_type(
         &mut self,
         name: &str,
         declared: &DataType,
@@ -78,7 +87,7 @@ impl Definer<'_> {
     }
 
     /// What CREATE TABLE .. LIKE and .. SELECT say of a type: display widths are not written down with it, ZEROFILL and digits are.
-    pub(crate) fn warn_copied_type(&mut self, column_type: &ColumnType) {
+    pub fn warn_copied_type(&mut self, column_type: &ColumnType) {
         if matches!(column_type.kind, TypeKind::Float | TypeKind::Double) {
             self.warn_fraction_attributes(column_type.unsigned, column_type.decimals.is_some());
         } else if column_type.kind == TypeKind::Decimal {
@@ -155,7 +164,7 @@ impl Definer<'_> {
 
     fn float_type(&mut self, name: &str, declared: &DataType) -> SqlResult<ColumnType> {
         self.warn_number_attributes(declared);
-        let real_is_float = self.sql_mode().contains(SqlMode::REAL_AS_FLOAT);
+        let real_is_float = self.sql_mode.contains(SqlMode::REAL_AS_FLOAT);
         let mut kind = match declared.kind {
             DataTypeKind::Stored(TypeKind::Float) => TypeKind::Float,
             DataTypeKind::Real if real_is_float => TypeKind::Float,
@@ -259,17 +268,12 @@ impl Definer<'_> {
     }
 
     /// VARCHAR, or without strict mode the TEXT that is long enough.
-    pub(super) fn varchar_type(
-        &self,
-        name: &str,
-        length: u64,
-        collation: CollationId,
-    ) -> SqlResult<ColumnType> {
+    pub fn varchar_type(&self, name: &str, length: u64, collation: CollationId) -> SqlResult<ColumnType> {
         let characters_max = varchar_characters_max(collation);
         if length <= characters_max {
             return Ok(ColumnType::varchar(length as u32, collation));
         }
-        if self.sql_mode().is_strict() {
+        if self.sql_mode.is_strict() {
             return Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, characters_max));
         }
         let bytes = length.saturating_mul(u64::from(collation.charset().max_bytes));
@@ -280,7 +284,7 @@ impl Definer<'_> {
     fn binary_type(&self, name: &str, kind: TypeKind, length: u64) -> SqlResult<ColumnType> {
         let limit = if kind == TypeKind::Binary { CHAR_CHARACTERS_MAX } else { VARCHAR_BYTES_MAX };
         match kind {
-            _ if length > limit && (kind == TypeKind::Binary || self.sql_mode().is_strict()) => {
+            _ if length > limit && (kind == TypeKind::Binary || self.sql_mode.is_strict()) => {
                 Err(sql_error!(ER_TOO_BIG_FIELDLENGTH, name, limit))
             }
             _ if length > limit => Ok(ColumnType::new(blob_kind(Some(length)))),
@@ -290,7 +294,7 @@ impl Definer<'_> {
     }
 
     /// Says that a VARCHAR or VARBINARY is a large object now. Error 1074 for one with a default.
-    pub(super) fn note_lengthened(
+    pub fn note_lengthened(
         &mut self,
         name: &str,
         column_type: &ColumnType,
@@ -321,7 +325,7 @@ impl Definer<'_> {
         if declared.members.len() > 65_535 {
             return Err(sql_error!(ER_TOO_BIG_ENUM, name));
         }
-        let (from, to) = (self.connection_collation().charset(), collation.charset());
+        let (from, to) = (self.connection.charset(), collation.charset());
         let mut members: Vec<Vec<u8>> = Vec::with_capacity(declared.members.len());
         let mut seen = HashSet::with_capacity(declared.members.len());
         for member in &declared.members {
@@ -337,7 +341,7 @@ impl Definer<'_> {
             if !seen.insert(key) {
                 let kind = if set { "SET" } else { "ENUM" };
                 let error = sql_error!(ER_DUPLICATED_VALUE_IN_TYPE, name, to.to_string_lossy(&text), kind);
-                if self.sql_mode().is_strict() {
+                if self.sql_mode.is_strict() {
                     return Err(error);
                 }
                 self.diagnostics.note(error);
@@ -408,7 +412,7 @@ fn varchar_characters_max(collation: CollationId) -> u64 {
 }
 
 /// The text type whose values hold as many characters in another character set, of more bytes at most.
-pub(super) fn widened(kind: TypeKind) -> TypeKind {
+pub fn widened(kind: TypeKind) -> TypeKind {
     match kind {
         TypeKind::TinyText => TypeKind::Text,
         TypeKind::Text => TypeKind::MediumText,
@@ -431,7 +435,8 @@ fn blob_kind(bytes: Option<u64>) -> TypeKind {
     as_blob(text_kind(bytes))
 }
 
-pub(super) fn as_blob(kind: TypeKind) -> TypeKind {
+/// The binary type of the same size.
+pub fn as_blob(kind: TypeKind) -> TypeKind {
     match kind {
         TypeKind::TinyText => TypeKind::TinyBlob,
         TypeKind::MediumText => TypeKind::MediumBlob,

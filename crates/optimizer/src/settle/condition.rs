@@ -2,13 +2,14 @@
 //! [`Settler::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
+use super::decided_by_range;
+use crate::{
+    Block, JoinTree, Source, is_always, is_known, is_never, node_rejects_null, settle_contradictions,
+    tables_of,
+};
 use errors::SqlResult;
 use expression::operators::{Comparison, ComparisonOperator};
 use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};
-use optimizer::{
-    Block, JoinTree, Source, decided_by_range, is_always, is_known, is_never, node_rejects_null,
-    settle_contradictions, tables_of,
-};
 use plan::physical::Node;
 use plan::{PlanningSurroundings, Rule, SubqueryPlan};
 use values::temporal::{Date, DateTime};
@@ -86,12 +87,12 @@ fn is_out_of_range(comparison: &Comparison) -> bool {
 /// Whose condition is being settled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Settling {
-    /// WHERE's.
+    /// One of WHERE.
     #[default]
     Where,
-    /// ON of a join whose rows are all there.
+    /// One of ON of an inner join.
     InnerJoin,
-    /// ON of an outer join, or below one.
+    /// One of ON of an outer join.
     OuterJoin,
 }
 
@@ -99,11 +100,11 @@ pub enum Settling {
 pub struct Settler<'a> {
     /// The block.
     pub block: &'a mut Block,
-    /// Who asks, and where it is told what goes wrong.
+    /// Evaluates constants, and takes what they report.
     pub context: &'a mut dyn PlanningSurroundings,
     /// The subqueries of the statement that are bound so far.
     pub subqueries: &'a [SubqueryPlan],
-    /// What expressions are made by.
+    /// How expressions are built.
     pub facts: BuildFacts,
     /// Whether warnings of strict mode end the statement.
     pub escalates: bool,
