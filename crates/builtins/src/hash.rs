@@ -1,4 +1,4 @@
-//! Digests, checksums and compression: SHA2, SHA1, MD5, CRC32, COMPRESS and its kin, RANDOM_BYTES.
+//! Digests, checksums and compression: SHA2, SHA1, MD5, CRC32, ETAG, COMPRESS and its kin, RANDOM_BYTES.
 //! SHA1 and MD5 are a component of their own in MySQL 9.7; here they are always there, as applications expect.
 
 use super::string::ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES;
@@ -30,6 +30,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |derivation| Ok(ResultType::integer(11).nullable_if(derivation.any_nullable())),
         uncompressed_length,
     ),
+    pure("etag", 1, usize::MAX, |derivation| Ok(derivation.connection_text(32).nullable()), etag),
     acting(
         "random_bytes",
         1,
@@ -75,6 +76,17 @@ fn sha2(call: &mut Call<'_>) -> SqlResult<Value> {
         return Ok(Value::Null);
     };
     Ok(call.text_result(&digits))
+}
+
+/// The sum of what each argument gives, so that their order does not count.
+fn etag(call: &mut Call<'_>) -> SqlResult<Value> {
+    let mut sum = 0u128;
+    for index in 0..call.count() {
+        let text = call.text(index)?;
+        sum = sum.wrapping_add(hash::etag(text.as_deref()));
+        call.hold_only(0)?;
+    }
+    Ok(call.text_result(&format!("{sum:032x}")))
 }
 
 fn crc32(call: &mut Call<'_>) -> SqlResult<Value> {

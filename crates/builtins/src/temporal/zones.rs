@@ -1,7 +1,7 @@
 //! Time zones and the Unix clock: UNIX_TIMESTAMP, FROM_UNIXTIME, CONVERT_TZ.
 
 use super::{digits, format, optional};
-use crate::{Call, Derivation, FunctionDefinition, acting};
+use crate::{Call, Derivation, FunctionDefinition, acting, of_moments};
 use errors::SqlResult;
 use expression::convert::{self as conversion, MomentKind, ZeroDates};
 use expression::result_type::{ResultType, TypeClass};
@@ -21,6 +21,16 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         convert_zone,
     ),
 ];
+
+/// `CAST(.. AT TIME ZONE '+00:00' AS DATETIME)` of a TIMESTAMP, and the digits of the result, which the caller gives its type. No name
+/// leads to it from SQL.
+pub static AT_TIME_ZONE: FunctionDefinition = of_moments(
+    "at time zone",
+    2,
+    2,
+    |derivation| Ok(ResultType::datetime(0).nullable_if(derivation.argument(0).nullable)),
+    at_utc,
+);
 
 /// Fractional digits where a text does not tell.
 const DIGITS_MAX: u8 = 6;
@@ -92,6 +102,14 @@ fn from_unixtime(call: &mut Call<'_>) -> SqlResult<Value> {
         return optional(moment.rounded(shown).map(Value::DateTime));
     }
     format::formatted(call, moment, 1)
+}
+
+/// The moment in UTC, without a fraction as in MySQL; NULL for what is no TIMESTAMP can be.
+fn at_utc(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let seconds = call.context().facts().time_zone.instant(moment).div_euclid(1_000_000);
+    let is_within = seconds > 0 && i128::from(seconds) * 1_000_000 <= INSTANT_MAX_MICROSECONDS;
+    Ok(if is_within { Value::DateTime(TimeZone::UTC.local(seconds * 1_000_000)) } else { Value::Null })
 }
 
 fn convert_zone(call: &mut Call<'_>) -> SqlResult<Value> {

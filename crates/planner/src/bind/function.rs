@@ -256,6 +256,15 @@ pub(super) fn function(
         let modulo = ::expression::operators::ArithmeticOperator::Modulo;
         return Expression::arithmetic(modulo, left, right, binder.facts);
     }
+    if builtins::is_internal(&name) {
+        return Err(sql_error!(ER_NO_ACCESS_TO_NATIVE_FCT, written.name));
+    }
+    // Errors show the name as it was written.
+    if let Some(definition) = builtins::find(&name)
+        && builtin::check_arity(definition, written.arguments.len()).is_err()
+    {
+        return Err(sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written.name));
+    }
     let arguments = binder.arguments(&name, &written.arguments, wanted)?;
     call(binder, &name, arguments)
 }
