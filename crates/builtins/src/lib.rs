@@ -18,6 +18,7 @@ mod parameters;
 mod regexp;
 mod string;
 mod temporal;
+mod xml;
 
 pub use json::ask::MEMBER_OF;
 pub use json::value::{JSON_VALUE, Reaction};
@@ -96,6 +97,7 @@ static FAMILIES: &[&[FunctionDefinition]] = &[
     temporal::parse::FUNCTIONS,
     temporal::parts::FUNCTIONS,
     temporal::zones::FUNCTIONS,
+    xml::FUNCTIONS,
 ];
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionDefinition>> = LazyLock::new(|| {

@@ -14,5 +14,6 @@ pub mod string;
 pub mod temporal;
 pub mod text;
 pub mod uuid;
+pub mod xml;
 
 pub use pieces::Interrupt;
