@@ -23,7 +23,8 @@ const ITERATIONS_MIN: i64 = 1000;
 const ITERATIONS_MAX: i64 = 65535;
 
 fn derive_encrypted(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let bytes = derivation.facts.encryption_mode.encrypted_bytes(derivation.argument(0).byte_length().into());
+    let bytes =
+        derivation.facts.encryption_mode.encrypted_bytes(derivation.argument(0).written_byte_length().into());
     Ok(ResultType::binary(u32::try_from(bytes).unwrap_or(u32::MAX)).nullable())
 }
 

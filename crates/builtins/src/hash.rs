@@ -95,10 +95,9 @@ fn crc32(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_compress(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let argument = derivation.argument(0);
-    let bytes = u64::from(argument.text_length()) * u64::from(argument.collation().charset().max_bytes);
+    let bytes = u64::from(derivation.argument(0).written_byte_length());
     // The greatest size of zlib's output, and what MySQL adds before and behind it.
-    let longest = bytes + bytes.div_ceil(1000) + 12 + hash::LENGTH_BYTES as u64 + 1;
+    let longest = bytes + bytes / 1000 + 1 + 12 + hash::LENGTH_BYTES as u64 + 1;
     let bytes = u32::try_from(longest).unwrap_or(u32::MAX);
     Ok(ResultType::binary(bytes).nullable_if(derivation.any_nullable()))
 }

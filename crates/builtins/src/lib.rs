@@ -25,8 +25,8 @@ pub use json::value::{JSON_VALUE, Reaction};
 pub use parameters::{ArgumentRule, argument_rule};
 pub use temporal::zones::AT_TIME_ZONE;
 
-use errors::SqlResult;
-use expression::builtin::{JsonArguments, acting, pure};
+use errors::{SqlResult, sql_error};
+use expression::builtin::{JsonArguments, acting, check_arity, pure};
 use expression::{Call, Derivation, FunctionDefinition, ResultType};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -173,9 +173,18 @@ const INTERNAL: &[&str] = &[
     "remove_dd_property_key",
 ];
 
-/// Whether a name (lower case) is one of those that only the server itself may call.
-pub fn is_internal(name: &str) -> bool {
-    INTERNAL.binary_search(&name).is_ok()
+/// Errors of a call by name that do not depend on the arguments, with the name as it was written: 3566 for what only the server itself
+/// may call, 1582 for a wrong number of arguments. What is no function here is left to others.
+pub fn check_call(lower: &str, written: &str, arguments: usize) -> SqlResult<()> {
+    if INTERNAL.binary_search(&lower).is_ok() {
+        return Err(sql_error!(ER_NO_ACCESS_TO_NATIVE_FCT, written));
+    }
+    match find(lower) {
+        Some(definition) if check_arity(definition, arguments).is_err() => {
+            Err(sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The names of all functions, as [`find`] takes them.

@@ -136,7 +136,12 @@ impl DateArithmetic {
             let Some(interval) = interval::of_seconds(microseconds) else { return Ok(self.beyond()) };
             interval
         } else {
-            let Some(count) = convert::to_integer(value.as_ref(), column_type, context)? else {
+            let read = match amount.literal() {
+                // A written number is cut without a word.
+                Some(Value::Double(_)) => convert::operand_integer(value.as_ref(), amount, context)?,
+                _ => convert::to_integer(value.as_ref(), column_type, context)?,
+            };
+            let Some(count) = read else {
                 return Ok(Amount::Null);
             };
             // Unsigned amounts are taken for signed ones of the same bits.

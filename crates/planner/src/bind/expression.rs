@@ -615,6 +615,9 @@ impl Binder<'_> {
                 Some(precision) if *precision > 24 => ResultType::double().column_type,
                 _ => ColumnType { length: Some(23), ..ColumnType::new(TypeKind::Float) },
             },
+            ast::CastTarget::Real if self.facts.sql_mode.contains(SqlMode::REAL_AS_FLOAT) => {
+                ColumnType { length: Some(23), ..ColumnType::new(TypeKind::Float) }
+            }
             ast::CastTarget::Double | ast::CastTarget::Real => ResultType::double().column_type,
             ast::CastTarget::Year => ColumnType::new(TypeKind::Year),
             ast::CastTarget::Json => ResultType::json().column_type,

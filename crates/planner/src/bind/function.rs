@@ -256,15 +256,7 @@ pub(super) fn function(
         let modulo = ::expression::operators::ArithmeticOperator::Modulo;
         return Expression::arithmetic(modulo, left, right, binder.facts);
     }
-    if builtins::is_internal(&name) {
-        return Err(sql_error!(ER_NO_ACCESS_TO_NATIVE_FCT, written.name));
-    }
-    // Errors show the name as it was written.
-    if let Some(definition) = builtins::find(&name)
-        && builtin::check_arity(definition, written.arguments.len()).is_err()
-    {
-        return Err(sql_error!(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, written.name));
-    }
+    builtins::check_call(&name, &written.name, written.arguments.len())?;
     let arguments = binder.arguments(&name, &written.arguments, wanted)?;
     call(binder, &name, arguments)
 }
