@@ -129,7 +129,7 @@ impl DateArithmetic {
             let Some(interval) = interval::of_text(&text, self.unit) else { return Ok(self.beyond()) };
             interval
         } else if self.unit == IntervalUnit::Second {
-            let Some(exact) = convert::to_decimal(value.as_ref(), column_type, context)? else {
+            let Some(exact) = convert::operand_to_decimal(amount, value.as_ref(), context)? else {
                 return Ok(Amount::Null);
             };
             let microseconds = convert::decimal_micros(&exact);
