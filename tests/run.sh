@@ -33,6 +33,7 @@ step isolation; "$python" tests/isolation/test_checker.py
 step specs;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/specs/run.py check {target}
 step clients; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/clients/run.py {target}
 step planted; "$python" tests/planted/run.py check
+step coverage; "$python" tests/sql/functions/coverage.py --check
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 12 --full-disk 3 --damage 6 --seconds-max 1
 step xa;      "$python" tests/xa/run.py --binary "$binary"
 step foreign_keys; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/foreign_keys/run.py {target} --statements 3000

@@ -224,10 +224,27 @@ def differences(path, got, names_only):
     return difference, [line for line in difference[2:] if line[0] in "+-"]
 
 
-def note(known, changed):
+def by_statement(path, got):
+    """The lines that differ, each statement's behind it."""
+    expected = path.with_suffix(".result").read_text(encoding="utf8")
+    whole = max(len(expected), len(got))
+    difference = difflib.unified_diff(expected.splitlines(), got.splitlines(), lineterm="", n=whole)
+    lines, statement = [], ""
+    for line in list(difference)[2:]:
+        if line.startswith(" > "):
+            statement = line[1:]
+        elif line[0] in "+-":
+            lines += [statement] if statement else []
+            lines.append(line)
+            statement = ""
+    return lines
+
+
+def note(path, got):
     """Writes the differences that are allowed."""
-    if changed:
-        known.write_text("".join(line + "\n" for line in changed), encoding="utf8")
+    known, lines = path.with_suffix(".known"), by_statement(path, got)
+    if lines:
+        known.write_text("".join(line + "\n" for line in lines), encoding="utf8")
     else:
         known.unlink(missing_ok=True)
 
@@ -238,7 +255,7 @@ def is_known(path, changed):
     allowed = known.read_text(encoding="utf8").splitlines() if known.exists() else []
     if any(line not in allowed for line in changed):
         return False
-    if len(changed) < len(allowed):
+    if len(changed) < len([line for line in allowed if not line.startswith("> ")]):
         print(f"{path}: some known differences are gone: run.py note {path.name}")
     return True
 
@@ -267,7 +284,7 @@ def main():
         reason = expected_failures.get(path.relative_to(HERE).with_suffix("").as_posix())
         if options.mode == "note":
             if not reason:
-                note(path.with_suffix(".known"), changed)
+                note(path, got)
         elif reason and is_known(path, changed):
             failed += 1
             print(f"{path} passes, but expected_failures.txt has it: {reason}")

@@ -6,6 +6,7 @@ use crate::ClientHost;
 use crate::account::{Account, AccountName, TableGrant};
 use crate::host;
 use crate::privilege::Privileges;
+use expression::context::RoleGraph;
 use plan::GrantsId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU64;
@@ -60,6 +61,20 @@ impl AccountTable {
     /// All accounts, by name.
     pub fn all(&self) -> impl Iterator<Item = &Account> {
         self.accounts.values()
+    }
+
+    /// All accounts, and the roles that they were granted.
+    pub fn role_graph(&self) -> RoleGraph {
+        let accounts = self.accounts.keys().map(AccountName::quoted).collect();
+        let places: BTreeMap<&AccountName, usize> =
+            self.accounts.keys().enumerate().map(|(place, name)| (name, place)).collect();
+        let mut grants = Vec::new();
+        for (holder, account) in self.accounts.values().enumerate() {
+            let roles = account.roles.iter();
+            grants
+                .extend(roles.filter_map(|(role, admin)| Some((holder, places.get(role).copied()?, *admin))));
+        }
+        RoleGraph { accounts, grants }
     }
 
     /// The account that a client matches: the most specific host first, then a named user before the anonymous one.

@@ -66,7 +66,11 @@ fn derive_nullif(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
             *first = compared;
         }
     }
-    Ok(derivation.argument(0).clone().nullable())
+    let first = derivation.argument(0);
+    if first.kind().has_members() {
+        return Ok(first.members_as_text().nullable());
+    }
+    Ok(first.clone().nullable())
 }
 
 fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -81,6 +85,7 @@ fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
     match compare_values(mode, left.as_ref(), left_type, right.as_ref(), right_type, call.context)? {
         Some(Ordering::Equal) => Ok(Value::Null),
         // MySQL computes the operand anew for the result.
+        _ if call.argument(0).kind().has_members() => call.as_result(0),
         _ => call.value(0),
     }
 }

@@ -50,6 +50,8 @@ fn extreme_value(call: &mut Call<'_>, wanted: Ordering) -> SqlResult<Value> {
         match compare_values(mode, next.as_ref(), kind, best.as_ref(), kind, call.context)? {
             None => return Ok(Value::Null),
             Some(order) if order == wanted => best = next,
+            // Of equal texts GREATEST is the last, LEAST the first.
+            Some(Ordering::Equal) if wanted == Ordering::Greater => best = next,
             Some(_) => {}
         }
         call.hold_only(if let Value::Bytes(bytes) = &best { bytes.len() } else { 0 })?;

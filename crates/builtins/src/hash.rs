@@ -1,4 +1,4 @@
-//! Digests, checksums and compression: SHA2, SHA1, MD5, CRC32, COMPRESS and its kin, RANDOM_BYTES.
+//! Digests, checksums and compression: SHA2, SHA1, MD5, CRC32, ETAG, COMPRESS and its kin, RANDOM_BYTES.
 //! SHA1 and MD5 are a component of their own in MySQL 9.7; here they are always there, as applications expect.
 
 use super::string::ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES;
@@ -30,6 +30,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |derivation| Ok(ResultType::integer(11).nullable_if(derivation.any_nullable())),
         uncompressed_length,
     ),
+    pure("etag", 1, usize::MAX, |derivation| Ok(derivation.connection_text(32).nullable()), etag),
     acting(
         "random_bytes",
         1,
@@ -77,16 +78,26 @@ fn sha2(call: &mut Call<'_>) -> SqlResult<Value> {
     Ok(call.text_result(&digits))
 }
 
+/// The sum of what each argument gives, so that their order does not count.
+fn etag(call: &mut Call<'_>) -> SqlResult<Value> {
+    let mut sum = 0u128;
+    for index in 0..call.count() {
+        let text = call.text(index)?;
+        sum = sum.wrapping_add(hash::etag(text.as_deref()));
+        call.hold_only(0)?;
+    }
+    Ok(call.text_result(&format!("{sum:032x}")))
+}
+
 fn crc32(call: &mut Call<'_>) -> SqlResult<Value> {
     let text = call.text(0)?;
     Ok(text.map_or(Value::Null, |text| Value::UInt(u64::from(hash::crc32(&text)))))
 }
 
 fn derive_compress(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let argument = derivation.argument(0);
-    let bytes = u64::from(argument.text_length()) * u64::from(argument.collation().charset().max_bytes);
+    let bytes = u64::from(derivation.argument(0).written_byte_length());
     // The greatest size of zlib's output, and what MySQL adds before and behind it.
-    let longest = bytes + bytes.div_ceil(1000) + 12 + hash::LENGTH_BYTES as u64 + 1;
+    let longest = bytes + bytes / 1000 + 1 + 12 + hash::LENGTH_BYTES as u64 + 1;
     let bytes = u32::try_from(longest).unwrap_or(u32::MAX);
     Ok(ResultType::binary(bytes).nullable_if(derivation.any_nullable()))
 }

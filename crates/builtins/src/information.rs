@@ -1,7 +1,7 @@
 //! Information functions: VERSION, USER, DATABASE, CONNECTION_ID, LAST_INSERT_ID, ROW_COUNT, FOUND_ROWS, CHARSET,
 //! COLLATION, COERCIBILITY. They read the session's facts.
 
-use super::{Call, Derivation, FunctionDefinition, acting, of_documents};
+use super::{Call, Derivation, FunctionDefinition, acting, of_documents, pure};
 use charset::CollationId;
 use errors::SqlResult;
 use expression::result_type::{Coercibility, ResultType, TypeClass};
@@ -15,6 +15,17 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         0,
         |_| Ok(system_text(60)),
         |call| fact(call, |facts| Some(facts.version.to_string())),
+    ),
+    pure("icu_version", 0, 0, |_| Ok(constant_text(ICU_VERSION)), |call| Ok(call.text_result(ICU_VERSION))),
+    acting(
+        "version_with_update",
+        0,
+        0,
+        |_| Ok(system_text(60)),
+        |call| {
+            let text = fact(call, |facts| Some(version_with_update(&facts.version)))?;
+            Ok(text)
+        },
     ),
     acting("user", 0, 0, derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
     acting("session_user", 0, 0, derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
@@ -95,6 +106,20 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         },
     ),
 ];
+
+/// The version of ICU whose patterns REGEXP follows, that of MySQL 9.7.
+const ICU_VERSION: &str = "78.3";
+
+/// A version with the number of its update, which is 0, behind its three numbers.
+fn version_with_update(version: &str) -> String {
+    let end = version.find('-').unwrap_or(version.len());
+    format!("{}.0{}", &version[..end], &version[end..])
+}
+
+/// A text that is the same for all statements of a server.
+fn constant_text(text: &str) -> ResultType {
+    system_text(text.len() as u32)
+}
 
 /// Text in the character set of metadata.
 fn system_text(characters: u32) -> ResultType {

@@ -47,6 +47,9 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 fn derive_any_value(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let mut result = derivation.argument(0).clone();
     result.column_type.unsigned &= !result.is_number_bytes();
+    if result.kind() == TypeKind::Double && result.column_type.decimals.is_none() {
+        result = ResultType { nullable: result.nullable, ..ResultType::double() };
+    }
     Ok(result)
 }
 
@@ -58,7 +61,11 @@ fn any_value(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_name_const(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    if derivation.constant(0).is_none() || derivation.constant(1).is_none() {
+    let is_plain = |index| {
+        let value = derivation.constant(index);
+        value.is_some_and(|value| !matches!(value, Value::Date(_) | Value::Time(_) | Value::DateTime(_)))
+    };
+    if !is_plain(0) || !is_plain(1) {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, "NAME_CONST"));
     }
     Ok(derivation.argument(1).clone().nullable())
@@ -142,6 +149,7 @@ fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType
         TypeClass::Text => {
             argument.text_length().saturating_mul(u32::from(argument.collation().charset().max_bytes))
         }
+        TypeClass::DateTime | TypeClass::Time if derivation.constant(0).is_none() => INTEGER_WEIGHT_BYTES,
         _ => argument.text_length(),
     };
     Ok(ResultType::binary(bytes.saturating_mul(factor).max(INTEGER_WEIGHT_BYTES)).nullable())

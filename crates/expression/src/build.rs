@@ -33,6 +33,8 @@ pub struct BuildFacts {
     pub connection: CollationId,
     /// div_precision_increment.
     pub division_precision_increment: u8,
+    /// block_encryption_mode.
+    pub encryption_mode: functions::cipher::Mode,
     /// lc_time_names: names of days and months have the greatest length of its names.
     pub time_names: &'static Locale,
     /// Parameters stand for literals of the text, and are treated as these are.
@@ -48,6 +50,7 @@ impl BuildFacts {
             sql_mode: facts.sql_mode,
             connection: facts.connection_collation,
             division_precision_increment: facts.division_precision_increment,
+            encryption_mode: facts.encryption_mode,
             time_names: facts.time_names,
             literal_parameters: true,
             escalates: false,

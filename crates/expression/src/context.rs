@@ -61,6 +61,12 @@ pub trait SessionView {
     /// CURRENT_ROLE(): the active roles, or NONE.
     fn current_role(&self) -> Arc<str>;
 
+    /// All accounts and who was granted what role, quoted; None where the session may not see them.
+    fn role_graph(&self) -> Option<RoleGraph>;
+
+    /// Whether there is a connection of that number.
+    fn is_connected(&self, connection_id: u64) -> bool;
+
     /// Takes a user lock: Some(true) taken, Some(false) timed out, None on error. Negative: wait without end.
     fn get_lock(&mut self, name: &str, timeout_seconds: f64) -> SqlResult<Option<bool>>;
 
@@ -90,6 +96,15 @@ pub trait SessionView {
 
     /// Bytes of a file on the server (LOAD_FILE); None where it may not be read.
     fn load_file(&mut self, path: &str) -> Option<Vec<u8>>;
+}
+
+/// Accounts and the roles that they were granted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RoleGraph {
+    /// The accounts, quoted, by name.
+    pub accounts: Vec<String>,
+    /// Each grant: who has it, which role it is (places in `accounts`), and whether it may be granted on.
+    pub grants: Vec<(usize, usize, bool)>,
 }
 
 /// What a subquery yields.

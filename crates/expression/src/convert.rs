@@ -362,7 +362,7 @@ pub fn to_moment(
             let now = context.facts().statement_time();
             // Back or further than a day, to a date alone, it counts from now on, not from midnight.
             let from_now = kind == MomentKind::Date && (time.negative || time.hours >= 24);
-            let start = if from_now { now } else { now.date.midnight() };
+            let start = if from_now { DateTime { microsecond: 0, ..now } } else { now.date.midnight() };
             return Ok(time_after(time, start));
         }
         ValueRef::Bytes(bytes) => {
@@ -396,9 +396,23 @@ pub fn to_moment(
     if zero_dates != ZeroDates::All
         && let Some(date) = date_with_fraction(value, column_type, rules)
     {
-        warn_no_moment(MomentKind::Date, value, column_type, context);
+        // As a moment that is the result it is taken without a word.
+        if (kind, zero_dates) != (MomentKind::DateTime, ZeroDates::Stored) {
+            warn_no_moment(MomentKind::Date, value, column_type, context);
+        }
         return Ok(Some(date));
     }
+    warn_no_place(kind, value, column_type, context);
+    Ok(None)
+}
+
+/// Warning 1292 for a value of a number, or of what is one, that is no moment of that kind.
+pub fn warn_no_place(
+    kind: MomentKind,
+    value: ValueRef<'_>,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) {
     match value {
         ValueRef::Decimal(_) => warn_no_moment(kind, value, column_type, context),
         // As a date it was read as an integer, if it fits one.
@@ -409,7 +423,6 @@ pub fn to_moment(
         ValueRef::Double(_) => warn_no_moment(kind, value, column_type, context),
         _ => warn_no_moment(MomentKind::DateTime, value, column_type, context),
     }
-    Ok(None)
 }
 
 /// The text that the number of an ENUM, a SET or a BIT stands for, with its type.

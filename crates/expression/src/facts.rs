@@ -117,6 +117,8 @@ pub struct StatementFacts {
     pub division_precision_increment: u8,
     /// default_week_format.
     pub default_week_format: u8,
+    /// block_encryption_mode.
+    pub encryption_mode: functions::cipher::Mode,
     /// lc_time_names.
     pub time_names: &'static functions::locale::Locale,
     /// CONNECTION_ID().

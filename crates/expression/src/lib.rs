@@ -34,6 +34,7 @@ pub use context::{
     waiting_bytes,
 };
 pub use facts::{SqlMode, StatementFacts, StatementTime};
+pub use functions::cipher::Mode as EncryptionMode;
 pub use functions::temporal::zone as time_zone;
 pub use functions::temporal::zone::{TimeZone, ZoneRules};
 pub use functions::{locale, text};

@@ -53,6 +53,13 @@ pub(crate) fn write_call(call: &FunctionCall, f: &mut Formatter<'_>) -> Result {
         ("timestampadd", [unit, amount, operand]) => {
             write!(f, "({operand} + interval {amount} {})", unit_name(unit))
         }
+        ("at time zone", [operand, digits]) => {
+            write!(f, "cast({operand} AT TIME ZONE '+00:00' as datetime")?;
+            match digits.literal() {
+                Some(Value::Int(0) | Value::UInt(0)) => f.write_str(")"),
+                _ => write!(f, "({digits}))"),
+            }
+        }
         ("trim_both", [operand]) => write!(f, "trim({operand})"),
         ("trim_both", [operand, removed]) => write!(f, "trim({removed} from {operand})"),
         ("trim_leading", [operand, removed]) => write!(f, "trim(leading {removed} from {operand})"),

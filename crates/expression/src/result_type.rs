@@ -37,6 +37,8 @@ const JSON_CHARACTERS: u32 = u32::MAX / 4;
 const DOUBLE_DIGITS: u32 = 17;
 /// Display length of a DOUBLE without a fixed scale.
 const DOUBLE_LENGTH: u32 = 23;
+/// Characters that the text of one has at most.
+const DOUBLE_CHARACTERS: u32 = 22;
 
 /// The type of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -323,7 +325,9 @@ impl ResultType {
                 column_type.length.or(kind.large_object_bytes_max()).unwrap_or(u32::MAX)
             }
             TypeKind::Json => JSON_CHARACTERS,
-            TypeKind::Double if column_type.length.is_none() || column_type.decimals.is_none() => 22,
+            TypeKind::Double if column_type.length.is_none() || column_type.decimals.is_none() => {
+                DOUBLE_CHARACTERS
+            }
             TypeKind::Float if column_type.decimals.is_none() => 12,
             _ => column_type.display_characters(),
         }
@@ -331,6 +335,16 @@ impl ResultType {
 }
 
 impl ResultType {
+    /// The same where a written floating point number counts as long as it is written.
+    pub fn written_byte_length(&self) -> u32 {
+        match self.column_type.length {
+            Some(written) if self.kind() == TypeKind::Double && self.column_type.decimals.is_none() => {
+                written.min(DOUBLE_CHARACTERS)
+            }
+            _ => self.byte_length(),
+        }
+    }
+
     /// The greatest number of bytes that the value has as text.
     pub fn byte_length(&self) -> u32 {
         let width = match self.class() {

@@ -50,6 +50,18 @@ fn lower_hex(bytes: &[u8]) -> String {
     text
 }
 
+/// What stands for NULL in ETAG.
+const NULL_ETAG: u128 = 0x4d6a_c5b7_d1a1_655c_ab94_ac0a_ce72_76c0;
+
+/// What a value adds to ETAG: XXH3 of 128 bits; of an empty text that of a zero.
+pub fn etag(text: Option<&[u8]>) -> u128 {
+    match text {
+        Some([]) => xxhash_rust::xxh3::xxh3_128(&[0]),
+        Some(text) => xxhash_rust::xxh3::xxh3_128(text),
+        None => NULL_ETAG,
+    }
+}
+
 /// CRC-32 (IEEE 802.3).
 pub fn crc32(text: &[u8]) -> u32 {
     crc32fast::hash(text)

@@ -2,6 +2,8 @@
 //! Knows no expressions, rows or sessions: `expression` evaluates arguments, derives types and warns. See README.md.
 #![forbid(unsafe_code)]
 
+pub mod accounts;
+pub mod cipher;
 pub mod hash;
 pub mod locale;
 pub mod network;
@@ -12,5 +14,6 @@ pub mod string;
 pub mod temporal;
 pub mod text;
 pub mod uuid;
+pub mod xml;
 
 pub use pieces::Interrupt;

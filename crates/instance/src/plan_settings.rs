@@ -11,7 +11,8 @@ use variables::{VariableId, id};
 use wire::capabilities::client;
 
 /// Variables that decide what a text means, what types expressions have, or what constants are worth.
-pub const READ_BY_PLANNING: [VariableId; 14] = [
+pub const READ_BY_PLANNING: [VariableId; 15] = [
+    id::BLOCK_ENCRYPTION_MODE,
     id::CHARACTER_SET_CLIENT,
     id::CHARACTER_SET_RESULTS,
     id::COLLATION_CONNECTION,

@@ -7,7 +7,7 @@ use crate::instance::Instance;
 use crate::session_user::SessionUser;
 use engine::Isolation;
 use exec::ExecutionSettings;
-use expression::{SqlMode, StatementFacts, StatementTime, TimeZone, locale};
+use expression::{EncryptionMode, SqlMode, StatementFacts, StatementTime, TimeZone, locale};
 use parser::ParseOptions;
 use plan::Rule;
 use std::sync::Arc;
@@ -161,6 +161,7 @@ fn facts(source: &SettingsSource<'_>, sql_mode: SqlMode) -> StatementFacts {
         group_concat_max_len: number(id::GROUP_CONCAT_MAX_LEN),
         division_precision_increment: number(id::DIV_PRECISION_INCREMENT) as u8,
         default_week_format: number(id::DEFAULT_WEEK_FORMAT) as u8,
+        encryption_mode: EncryptionMode::named(&text(id::BLOCK_ENCRYPTION_MODE)).unwrap_or_default(),
         time_names: locale::find(&text(id::LC_TIME_NAMES)).unwrap_or_else(locale::english),
         connection_id: u64::from(source.connection_id),
         user: source.user.text.clone(),

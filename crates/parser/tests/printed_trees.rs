@@ -237,12 +237,11 @@ impl Generator {
         match self.below(3) {
             0 => {
                 let time_zone = self.pick(&[None, None, Some(b"+00:00".to_vec())]);
-                Expression::Cast(Box::new(CastExpression {
-                    operand,
-                    target: self.target(),
-                    array: false,
-                    time_zone,
-                }))
+                let target = match time_zone {
+                    Some(_) => CastTarget::DateTime { decimals: self.pick(&[None, Some(3)]) },
+                    None => self.target(),
+                };
+                Expression::Cast(Box::new(CastExpression { operand, target, array: false, time_zone }))
             }
             1 => Expression::ConvertUsing { operand, charset: "utf8".to_owned() },
             _ => {

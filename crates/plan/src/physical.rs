@@ -8,7 +8,7 @@ use crate::window::WindowStep;
 use charset::CollationId;
 use dictionary::TableDefinition;
 use engine::Table;
-use expression::operators::ComparisonMode;
+use expression::operators::{BitOperator, ComparisonMode};
 use expression::{Expression, ResultType, TablePurpose, ValueSource, table_type};
 use std::sync::Arc;
 use values::row::ColumnSet;
@@ -603,6 +603,15 @@ impl AggregateKind {
             self,
             AggregateKind::GroupConcat | AggregateKind::JsonArray { .. } | AggregateKind::JsonObject
         )
+    }
+
+    /// The operator of BIT_AND, BIT_OR and, as of others, BIT_XOR.
+    pub fn bit_operator(self) -> BitOperator {
+        match self {
+            AggregateKind::BitAnd => BitOperator::And,
+            AggregateKind::BitOr => BitOperator::Or,
+            _ => BitOperator::Xor,
+        }
     }
 
     /// The name that MySQL prints.

@@ -3,6 +3,7 @@
 use crate::parts::Parts;
 use crate::state::variable_type;
 use errors::{SqlResult, sql_error};
+use expression::context::RoleGraph;
 use expression::{SessionView, TypedValue, VariableScope};
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,6 +109,15 @@ impl SessionView for Parts<'_> {
 
     fn current_role(&self) -> Arc<str> {
         Arc::clone(&self.user.current_role)
+    }
+
+    fn role_graph(&self) -> Option<RoleGraph> {
+        let sees_all = self.user.grants.dynamic("ROLE_ADMIN");
+        sees_all.then(|| self.instance.accounts().role_graph())
+    }
+
+    fn is_connected(&self, connection_id: u64) -> bool {
+        u32::try_from(connection_id).is_ok_and(|id| self.instance.registry().get(id).is_some())
     }
 
     fn get_lock(&mut self, name: &str, timeout_seconds: f64) -> SqlResult<Option<bool>> {

@@ -27,6 +27,9 @@ impl ColumnType {
         match (self.kind, self.length) {
             (TypeKind::MediumText | TypeKind::MediumBlob, Some(_)) => 250,
             (TypeKind::LongText | TypeKind::LongBlob, Some(_)) => 251,
+            // A column of these is shown as text.
+            (TypeKind::Enum, _) => 247,
+            (TypeKind::Set, _) => 248,
             _ => self.protocol_code(),
         }
     }

@@ -202,7 +202,10 @@ fn decimal_of_f64(
     diagnostics: &mut Diagnostics,
 ) -> Decimal {
     Decimal::from_f64(number).unwrap_or_else(|_| {
-        diagnostics.warning(truncated("DECIMAL", value, column_type));
+        // MySQL shows what is before the exponent.
+        let shown = shown_text(value, column_type);
+        let digits = shown.split('e').next().unwrap_or_default();
+        diagnostics.warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", digits));
         Decimal::largest(crate::decimal::DIGITS_MAX, 0, number < 0.0)
     })
 }
@@ -495,6 +498,12 @@ pub fn to_time(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut 
     let error = || sql_error!(ER_TRUNCATED_WRONG_VALUE, "time", shown_text(value, column_type));
     if found.is_none_or(|(_, noted)| noted) {
         diagnostics.warning(error());
+    }
+    if let ValueRef::Bytes([first, ..]) = value
+        && number::is_blank(*first)
+    {
+        let (blank, shown) = (char::from(*first), shown_text(value, column_type));
+        diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SUPERFLUOUS_DELIMITER, blank, 0, shown, 1));
     }
     found.map(|(time, _)| time)
 }

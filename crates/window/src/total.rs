@@ -7,7 +7,7 @@
 use crate::charge::Charge;
 use crate::totals::{Moments, exact_result};
 use errors::{SqlResult, sql_error};
-use expression::operators::{ComparisonMode, compare_values};
+use expression::operators::{AggregatedBytes, ComparisonMode, bytes_of_nothing, compare_values};
 use expression::{EvaluationContext, Expression, TypeClass, convert};
 use plan::physical::AggregateKind;
 use plan::window::{WindowCall, WindowFunction};
@@ -55,6 +55,8 @@ enum State {
         ones: Box<[u64; 64]>,
         count: u64,
     },
+    /// Of any frame, over binary strings.
+    Bytes(AggregatedBytes),
 }
 
 /// A value that is the best of the frame once the rows before it have left.
@@ -89,6 +91,7 @@ impl<'p> Total<'p> {
                 ones.fill(0);
                 *count = 0;
             }
+            State::Bytes(aggregated) => *aggregated = AggregatedBytes::default(),
         }
     }
 
@@ -141,6 +144,11 @@ impl<'p> Total<'p> {
                 let number = bits_of(value, argument, context)?;
                 ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones += number >> bit & 1);
                 *count += 1;
+            }
+            State::Bytes(aggregated) => {
+                if let ValueRef::Bytes(bytes) = value {
+                    aggregated.add(bytes)?;
+                }
             }
             State::Numbers(numbers) => {
                 numbers.push_back(convert::to_double(value, column_type, context)?.unwrap_or(0.0));
@@ -214,6 +222,11 @@ impl<'p> Total<'p> {
                 ones.iter_mut().enumerate().for_each(|(bit, ones)| *ones -= number >> bit & 1);
                 *count -= 1;
             }
+            State::Bytes(aggregated) => {
+                if let ValueRef::Bytes(bytes) = value {
+                    aggregated.remove(bytes);
+                }
+            }
             State::Numbers(numbers) => {
                 numbers.pop_front();
             }
@@ -235,6 +248,11 @@ impl<'p> Total<'p> {
     pub fn of_nothing(&self) -> Value {
         match self.kind {
             AggregateKind::CountRows | AggregateKind::Count => Value::Int(0),
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
+                if self.call.result.class() == TypeClass::Text =>
+            {
+                bytes_of_nothing(self.kind.bit_operator(), &self.call.result)
+            }
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => {
                 Value::UInt(no_bits(self.kind))
             }
@@ -264,6 +282,7 @@ impl<'p> Total<'p> {
             State::Queue(queue) => queue.front().map_or(Value::Null, |first| self.shown(&first.value)),
             State::Bits(bits) => Value::UInt(*bits),
             State::BitCounts { ones, count } => Value::UInt(self.counted_bits(ones, *count)),
+            State::Bytes(aggregated) => aggregated.value(self.kind.bit_operator(), &self.call.result),
             State::Numbers(numbers) if numbers.is_empty() => Value::Null,
             State::Numbers(numbers) => match self.kind {
                 AggregateKind::Variance { .. } => {
@@ -310,6 +329,11 @@ impl State {
             },
             AggregateKind::Minimum | AggregateKind::Maximum if grows => State::Best(Value::Null),
             AggregateKind::Minimum | AggregateKind::Maximum => State::Queue(VecDeque::new()),
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
+                if call.result.class() == TypeClass::Text =>
+            {
+                State::Bytes(AggregatedBytes::default())
+            }
             AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor if grows => {
                 State::Bits(no_bits(kind))
             }

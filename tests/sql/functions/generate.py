@@ -76,6 +76,8 @@ DEGREES({all}) WHERE id NOT IN (5, 6)
 RADIANS({all})
 PI()
 PI() + 0.000000000000000
+SELECT id, PI(), PI() * i, PI() / c, PI() - f, PI() > y FROM a WHERE id NOT IN (5, 6) ORDER BY id;
+RAND({literal}) >= 0
 RAND(3)
 RAND(i) WHERE id < 8
 FORMAT_BYTES({all})
@@ -307,6 +309,14 @@ SHA2({all}, 256)
 SHA2('abc', {some})
 SHA2({literal}, 224)
 SHA2('abc', {literal})
+ETAG({all})
+ETAG(v, {some})
+ETAG({some}, NULL, v)
+ETAG({literal})
+ETAG(''), ETAG('', ''), ETAG(NULL, NULL), ETAG('a', 'b'), ETAG('b', 'a'), ETAG('ab'), ETAG(_utf16'ab'), ETAG(REPEAT('a', 1000)), ETAG(v, v, v) WHERE id = 3
+ETAG()
+CREATE TABLE kept AS SELECT ETAG(v) a, ETAG('a') b, SHA2(v, 224) c, SHA2(l, 512) d, COMPRESS(v) e, UNCOMPRESS(v) f, UNCOMPRESSED_LENGTH(v) g, RANDOM_BYTES(i) h FROM a LIMIT 0;
+SHOW CREATE TABLE kept;
 MD5(v)
 MD5({literal})
 SHA(v)
@@ -322,6 +332,142 @@ UNCOMPRESS({literal})
 UNCOMPRESSED_LENGTH({literal})
 each: LENGTH(RANDOM_BYTES({literal}))
 LENGTH(RANDOM_BYTES(i)) WHERE id IN (1, 3, 7, 9)
+""",
+    "cipher": r"""
+HEX(AES_ENCRYPT({all}, 'key'))
+HEX(AES_ENCRYPT('text', {some}))
+CAST(AES_DECRYPT(AES_ENCRYPT({all}, 'key'), 'key') AS CHAR)
+AES_DECRYPT({some}, 'key')
+HEX(AES_ENCRYPT({literal}, 'key'))
+HEX(AES_ENCRYPT('text', {literal}))
+AES_DECRYPT({literal}, 'key')
+HEX(AES_ENCRYPT('', '')), HEX(AES_ENCRYPT('0123456789abcde', 'k')), HEX(AES_ENCRYPT('0123456789abcdef', 'k')), HEX(AES_ENCRYPT(_utf16'ab', _utf16'kl')), HEX(AES_ENCRYPT(_latin1'ä', 'ä'))
+HEX(AES_ENCRYPT('text', '0123456789abcdef')), HEX(AES_ENCRYPT('text', '0123456789abcdefg'))
+AES_DECRYPT(AES_ENCRYPT('text', '0123456789abcdefg'), '0123456789abcdefg'), AES_DECRYPT(X'00', 'key'), AES_DECRYPT(AES_ENCRYPT('text', 'key'), 'kez')
+HEX(AES_ENCRYPT('text', 'key', {literal}))
+AES_DECRYPT('text', 'key', NULL)
+HEX(AES_ENCRYPT(i, '0123456789abcdefg', 'vector')) WHERE id < 4
+each: HEX(AES_ENCRYPT('text', 'key', '', {literal}))
+each: HEX(AES_ENCRYPT('text', 'key', '', 'hkdf', {literal}))
+each: HEX(AES_ENCRYPT('text', 'key', '', 'hkdf', 'salt', {literal}))
+each: HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', {literal}))
+each: HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', {literal}))
+HEX(AES_ENCRYPT('text', {some}, '', 'hkdf', v, l)) WHERE id IN (2, 3, 4, 9)
+HEX(AES_ENCRYPT('text', v, '', 'pbkdf2_hmac', b)) WHERE id IN (2, 3, 4, 9)
+HEX(AES_ENCRYPT('text', 'key', '', 'HKDF'))
+AES_ENCRYPT(NULL, 'key', '', 'none'), AES_ENCRYPT('text', NULL, '', 'none')
+AES_DECRYPT('text', 'key', '', 'none')
+HEX(AES_ENCRYPT('text', 'key', '', REPEAT('a', 255)))
+HEX(AES_ENCRYPT('text', 'key', '', REPEAT('a', 256)))
+HEX(AES_ENCRYPT('text', 'key', '', 'hkdf', REPEAT('a', 255), REPEAT('a', 255)))
+HEX(AES_ENCRYPT('text', 'key', '', 'hkdf', REPEAT('a', 256)))
+HEX(AES_ENCRYPT('text', 'key', '', 'hkdf', '', REPEAT('a', 256)))
+HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', REPEAT('a', 256), NULL))
+HEX(AES_ENCRYPT('text', '0123456789abcdefg', '', 'hkdf')), HEX(AES_ENCRYPT('text', '0123456789abcdefg', '', 'pbkdf2_hmac'))
+HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', 999))
+HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', 1000)), HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', 1001)), HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', '65535'))
+HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', 65536))
+HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', '001000'))
+HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', '+1000')), HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', ' 1000')), HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', '1000x'))
+HEX(AES_ENCRYPT('text', 'key', '', 'pbkdf2_hmac', 'salt', '-1000'))
+AES_ENCRYPT('text')
+AES_DECRYPT('text', 'key', 'v', 'hkdf', 's', 'i', 'x')
+CREATE TABLE kept AS SELECT AES_ENCRYPT(v, 'k') a, AES_ENCRYPT(l, 'k') b, AES_ENCRYPT(i, 'k') c, AES_ENCRYPT(m, 'k') d, AES_ENCRYPT(NULL, 'k') e, AES_DECRYPT(v, 'k') f, AES_DECRYPT(b, 'k') g, AES_DECRYPT(REPEAT(v, 1000), 'k') h, AES_ENCRYPT(REPEAT(v, 1000), 'k') i FROM a LIMIT 0;
+SHOW CREATE TABLE kept;
+SET block_encryption_mode = 'aes-128-cbc';
+AES_ENCRYPT('text', 'key')
+AES_DECRYPT('text', 'key')
+AES_ENCRYPT(NULL, 'key'), AES_ENCRYPT('text', NULL)
+each: HEX(AES_ENCRYPT('text', 'key', {literal}))
+HEX(AES_ENCRYPT('text', 'key', '0123456789abcdef')), HEX(AES_ENCRYPT('text', 'key', '0123456789abcdefg')), HEX(AES_ENCRYPT('text', 'key', _utf16'01234567'))
+AES_DECRYPT('text', 'key', '0123456789abcde')
+AES_ENCRYPT('text', 'key', 'short', 'none')
+HEX(AES_ENCRYPT('text', '0123456789abcdefg', '0123456789abcdef', 'hkdf', 'salt', 'info'))
+AES_DECRYPT('0123456789abcdef', 'key', '0123456789abcdef')
+{modes}
+SET block_encryption_mode = 'aes-128-gcm';
+SET block_encryption_mode = DEFAULT;
+HEX(AES_ENCRYPT('text', 'key'))
+""",
+    "xml": r"""
+EXTRACTVALUE({all}, '/')
+EXTRACTVALUE({all}, '/a')
+each: EXTRACTVALUE('<a><b>1</b></a>', {literal})
+EXTRACTVALUE({literal}, '/a')
+UPDATEXML({all}, '/', 'x')
+UPDATEXML('<a><b>1</b></a>', '/a/b', {all})
+UPDATEXML('<a><b>1</b></a>', '/a/b', {literal})
+UPDATEXML({literal}, '/a', 'x')
+each: UPDATEXML('<a><b>1</b></a>', {literal}, 'x')
+{paths}
+{documents}
+{updates}
+EXTRACTVALUE(CONCAT(REPEAT('<a>', 254), REPEAT('</a>', 254)), 'count(//a)'), EXTRACTVALUE(REPEAT('<a>', 255), '/a'), EXTRACTVALUE(CONCAT(REPEAT('<a>', 253), '<a x="1">', REPEAT('</a>', 254)), 'count(//a)')
+EXTRACTVALUE('<a>1</a>', CONCAT('/', 'a')), EXTRACTVALUE('<a>1</a>', (SELECT '/a'))
+EXTRACTVALUE('<a>1</a>', v)
+EXTRACTVALUE('<a>1</a>', RAND())
+EXTRACTVALUE('<a>1</a>', UUID())
+EXTRACTVALUE(v, '/a[') WHERE FALSE
+UPDATEXML(v, v, v)
+EXTRACTVALUE('<a/>')
+UPDATEXML('<a/>', '/a')
+SET @n = 2, @d = 1.5, @t = 'b', @z = NULL;
+EXTRACTVALUE('<a>1</a><a>2</a>', '/a[$@n]'), EXTRACTVALUE('<a>1</a><a>2</a>', '/a[$@d]'), EXTRACTVALUE('<a>1</a>', '$@n+1'), EXTRACTVALUE('<a>1</a>', '$@d'), EXTRACTVALUE('<a>1</a>', '$@z'), EXTRACTVALUE('<a>1</a>', '$@undefined'), EXTRACTVALUE('<a>b</a>', '/a=$@t'), EXTRACTVALUE('<a>1</a>', '$ @t')
+EXTRACTVALUE('<a>1</a>', '$n')
+EXTRACTVALUE('<a>1</a>', '$nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn')
+EXTRACTVALUE('<a>1</a>', '/a/$@n')
+EXTRACTVALUE('<a>1</a>', '$@')
+EXTRACTVALUE('<a>1</a>', '$')
+PREPARE p FROM 'SELECT EXTRACTVALUE(?, ?), UPDATEXML(?, ?, ?)';
+SET @a = '<a>1</a>', @b = '/a', @c = '/a[';
+EXECUTE p USING @a, @b, @a, @b, @b;
+EXECUTE p USING @a, @c, @a, @b, @b;
+EXECUTE p USING @a, @b, @a, @b, @a;
+DROP PREPARE p;
+COLLATION(EXTRACTVALUE(l, '/a')), COERCIBILITY(EXTRACTVALUE(l, '/a')), COLLATION(UPDATEXML(l, '/a', 'x')), CHARSET(EXTRACTVALUE(b, '/a')), COLLATION(EXTRACTVALUE(v, '/a')) WHERE id = 3
+EXTRACTVALUE(_latin1'<a>ö</a>', _latin1'/a'), HEX(UPDATEXML(_latin1'<a>ö</a>', _latin1'/a', _latin1'ü')), EXTRACTVALUE(_binary'<a>A</a>', '/a="a"'), EXTRACTVALUE('<a>A</a>' COLLATE utf8mb4_bin, '/a="a"'), EXTRACTVALUE('<a>A</a>', '/a="a"')
+CREATE TABLE kept AS SELECT EXTRACTVALUE(v, '/a') a, EXTRACTVALUE(l, '1') b, EXTRACTVALUE(b, '1') c, UPDATEXML(v, '/a', v) d, UPDATEXML(i, '/a', 'x') e, EXTRACTVALUE(NULL, NULL) f FROM a LIMIT 0;
+SHOW CREATE TABLE kept;
+""",
+    "accounts": r"""
+CURRENT_USER_IN({all})
+CURRENT_ROLE_IN({all})
+CURRENT_USER_IN({literal})
+CURRENT_ROLE_IN({literal})
+CURRENT_USER_IN(CURRENT_USER()), CURRENT_USER_IN(CONCAT('a,', CURRENT_USER())), CURRENT_USER_IN(CONCAT(' ', CURRENT_USER(), ' ,b')), CURRENT_USER_IN(UPPER(CURRENT_USER()))
+CURRENT_USER_IN(CONCAT(CURRENT_USER(), ';')), CURRENT_USER_IN(CONCAT('a b,', CURRENT_USER())), CURRENT_USER_IN(CONCAT(',,', CURRENT_USER())), CURRENT_USER_IN(CONCAT('`a,', CURRENT_USER())), CURRENT_USER_IN(REPLACE(CURRENT_USER(), '@', ' @ '))
+CURRENT_USER_IN(CONCAT('`', REPLACE(CURRENT_USER(), '@', '`@`'), '`')), CURRENT_USER_IN(CONCAT('"', REPLACE(CURRENT_USER(), '@', '"@'))), CURRENT_USER_IN(CONCAT("'", REPLACE(CURRENT_USER(), '@', "'@")))
+CURRENT_USER_IN()
+CURRENT_ROLE_IN('a', 'b')
+CREATE ROLE every_role, `every,other`;
+GRANT every_role, `every,other` TO CURRENT_USER();
+SET ROLE every_role, `every,other`;
+CURRENT_ROLE_IN('every_role'), CURRENT_ROLE_IN('every_role@%'), CURRENT_ROLE_IN('`every_role`@`%`'), CURRENT_ROLE_IN('EVERY_ROLE'), CURRENT_ROLE_IN(' every_role '), CURRENT_ROLE_IN('every_role@localhost'), CURRENT_ROLE_IN('a, every_role'), CURRENT_ROLE_IN('every,other'), CURRENT_ROLE_IN('`every,other`'), CURRENT_ROLE_IN('a,"every,other"@"%"')
+SET ROLE NONE;
+CURRENT_ROLE_IN('every_role'), CURRENT_ROLE_IN('NONE'), CURRENT_ROLE_IN('')
+ROLES_GRAPHML() LIKE '<?xml version="1.0" encoding="UTF-8"?>_<graphml xmlns=%`every_role`@`%`</data>%<edge %'
+SELECT LEFT(ROLES_GRAPHML(), 5), SUBSTRING(ROLES_GRAPHML(), 1, 0);
+ROLES_GRAPHML(1)
+DROP ROLE every_role, `every,other`;
+VALIDATE_PASSWORD_STRENGTH({all})
+VALIDATE_PASSWORD_STRENGTH({literal})
+VALIDATE_PASSWORD_STRENGTH()
+PS_THREAD_ID({some}) WHERE id IN (1, 4, 6)
+PS_THREAD_ID({literal})
+PS_THREAD_ID(CONNECTION_ID()) = PS_CURRENT_THREAD_ID(), PS_THREAD_ID(CONCAT(CONNECTION_ID())) = PS_CURRENT_THREAD_ID(), PS_THREAD_ID(-CONNECTION_ID())
+PS_THREAD_ID()
+ICU_VERSION(), CHARSET(ICU_VERSION()), COERCIBILITY(ICU_VERSION())
+SELECT id, ICU_VERSION(), CONCAT(ICU_VERSION(), v), ICU_VERSION() + 0, LENGTH(ICU_VERSION()), LENGTH(VERSION_WITH_UPDATE()) > 4, CHARSET(VERSION_WITH_UPDATE()), COERCIBILITY(VERSION_WITH_UPDATE()), LEFT(VERSION_WITH_UPDATE(), 3) FROM a ORDER BY id;
+SELECT id, LENGTH(ROLES_GRAPHML()) > 10, LEFT(ROLES_GRAPHML(), id), CHARSET(ROLES_GRAPHML()), COERCIBILITY(ROLES_GRAPHML()) FROM a ORDER BY id;
+ICU_VERSION(1)
+VERSION_WITH_UPDATE(1)
+VERSION_WITH_UPDATE() LIKE '9.7._.0%', CHARSET(VERSION_WITH_UPDATE())
+CREATE TABLE kept AS SELECT CURRENT_USER_IN('a') a, CURRENT_ROLE_IN(v) b, VALIDATE_PASSWORD_STRENGTH('a') c, PS_THREAD_ID(1) d, ICU_VERSION() e, ROLES_GRAPHML() f FROM a LIMIT 0;
+SHOW CREATE TABLE kept;
+{internal}
+CAN_ACCESS_TABLE()
+can_access_table(nowhere, a.b)
+SELECT golden.CAN_ACCESS_TABLE('a');
 """,
     "network": """
 INET_ATON({all})
@@ -620,11 +766,24 @@ UNIX_TIMESTAMP(), FROM_UNIXTIME(0), SYSDATE() > '2024-01-01', LENGTH(SYSDATE(3))
 NOW(7)
 CURTIME(-1)
 SYSDATE(NULL)
+SELECT id, LENGTH(SYSDATE(2)), SYSDATE() > m, LENGTH(CONCAT(SYSDATE(6), v)), SYSDATE() + 0 > 20240101000000, DATE(SYSDATE()) > d FROM a ORDER BY id;
+SELECT id, CURDATE(), CURRENT_DATE(), CURDATE() + 0, CONCAT(CURRENT_DATE), DATEDIFF(CURDATE(), d), UTC_DATE(), UTC_DATE() = d FROM a ORDER BY id;
+SELECT id, CURTIME(), CURRENT_TIME(2), CURTIME(6) + 0, CONCAT(CURTIME(3), v), TIMEDIFF(CURRENT_TIME(), t), UTC_TIME(1), CONCAT(UTC_TIME()) FROM a ORDER BY id;
+SELECT id, CURRENT_TIMESTAMP(), LOCALTIME(3), LOCALTIMESTAMP(), LOCALTIME(), LOCALTIMESTAMP(6) + 0, CONCAT(CURRENT_TIMESTAMP(1)), UTC_TIMESTAMP(2), UTC_TIMESTAMP() > m FROM a ORDER BY id;
+CREATE TABLE kept AS SELECT CURDATE() a, CURTIME(3) b, CURRENT_TIMESTAMP(6) c, LOCALTIME(2) d, LOCALTIMESTAMP() e, UTC_DATE() f, UTC_TIME(4) g, UTC_TIMESTAMP() h, SYSDATE(2) i FROM a LIMIT 0;
+SHOW CREATE TABLE kept;
+UTC_TIME(7)
+UTC_TIMESTAMP(9)
+LOCALTIME(7)
+CURRENT_TIME('a')
 SET timestamp = DEFAULT, time_zone = '+00:00';
 """,
     "session": """
 -- novalues
-SELECT CONNECTION_ID(), VERSION(), UUID(), UUID_SHORT(), PS_CURRENT_THREAD_ID();
+SELECT CONNECTION_ID(), UUID(), UUID_SHORT(), PS_CURRENT_THREAD_ID();
+-- novalues
+SELECT VERSION();
+SELECT id, CONNECTION_ID() = CONNECTION_ID() + 0, LENGTH(UUID()), CHARSET(UUID()), UUID_SHORT() > id, PS_CURRENT_THREAD_ID() = PS_CURRENT_THREAD_ID(), UUID() = UUID(), UUID_SHORT() = UUID_SHORT(), PS_CURRENT_THREAD_ID() IS NULL FROM a ORDER BY id;
 CONNECTION_ID() > 0, LENGTH(VERSION()) > 0, LENGTH(UUID()), UUID_SHORT() > 0, PS_CURRENT_THREAD_ID() > 0
 CURRENT_USER(), CURRENT_USER, SESSION_USER() = USER(), SYSTEM_USER() = USER(), CURRENT_ROLE(), LEFT(USER(), 5)
 DATABASE() = SCHEMA(), ISNULL(DATABASE())
@@ -633,6 +792,20 @@ SELECT id FROM a WHERE id < 4 ORDER BY id;
 FOUND_ROWS()
 UPDATE a SET y = y WHERE id = 1;
 ROW_COUNT()
+SELECT id, ROW_COUNT(), ROW_COUNT() + i, CONCAT(ROW_COUNT()) FROM a WHERE id < 9 AND id <> 5 ORDER BY id;
+SELECT id FROM a WHERE id < 4 ORDER BY id;
+SELECT id, FOUND_ROWS(), FOUND_ROWS() + 1, CONCAT(FOUND_ROWS()) FROM a WHERE id < 9 ORDER BY id;
+SELECT id, DATABASE() = SCHEMA(), CONCAT(DATABASE(), id), CONCAT(SCHEMA(), id), LENGTH(SCHEMA()), CHARSET(DATABASE()), COLLATION(SCHEMA()) FROM a ORDER BY id;
+SELECT id, USER() = SESSION_USER(), SYSTEM_USER() = CURRENT_USER(), LENGTH(CURRENT_USER()) > 3, CONCAT(CURRENT_ROLE(), id), CHARSET(CURRENT_ROLE()), COERCIBILITY(SESSION_USER()), COERCIBILITY(SYSTEM_USER()), COERCIBILITY(CURRENT_ROLE()) FROM a ORDER BY id;
+CREATE TABLE kept AS SELECT DATABASE() a, SCHEMA() b, USER() c, SESSION_USER() d, SYSTEM_USER() e, CURRENT_USER() f, CURRENT_ROLE() g, CONNECTION_ID() h, ROW_COUNT() i, FOUND_ROWS() j, UUID() k, UUID_SHORT() l, PS_CURRENT_THREAD_ID() m, LAST_INSERT_ID() n, LOAD_FILE('a') o FROM a LIMIT 0;
+SHOW CREATE TABLE kept;
+DATABASE(1)
+SCHEMA(NULL)
+USER(1)
+CURRENT_ROLE('a')
+ROW_COUNT(1)
+SELECT id, ROW_COUNT() IS NULL, ROW_COUNT() FROM a WHERE id < 9 ORDER BY id;
+FOUND_ROWS(1)
 CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY);
 INSERT INTO n VALUES (NULL), (NULL);
 LAST_INSERT_ID()
@@ -645,6 +818,8 @@ each: IS_FREE_LOCK({literal})
 each: IS_USED_LOCK({literal}) IS NULL
 each: RELEASE_LOCK({literal})
 RELEASE_ALL_LOCKS()
+SELECT id, RELEASE_ALL_LOCKS(), RELEASE_ALL_LOCKS() + i, CONCAT(RELEASE_ALL_LOCKS(), v) FROM a WHERE id < 9 AND id <> 5 ORDER BY id;
+RELEASE_ALL_LOCKS(1)
 each: SLEEP({literal}) WHERE FALSE
 SLEEP(0), SLEEP(0.001)
 SLEEP(NULL)
@@ -654,6 +829,10 @@ BENCHMARK(2, {literal})
 each: BENCHMARK({literal}, 1) WHERE FALSE
 BENCHMARK(-1, 1), BENCHMARK(NULL, 1), BENCHMARK('2x', 1), BENCHMARK(0, 1)
 LOAD_FILE({literal})
+LOAD_FILE(CONCAT('/nowhere/', {some}))
+each: IS_FREE_LOCK(CONCAT('every', {some})) WHERE id = 3
+each: IS_USED_LOCK(CONCAT('every', {some})) IS NULL WHERE id = 3
+each: RELEASE_LOCK(CONCAT('every', {some})) WHERE id = 3
 RAND() BETWEEN 0 AND 1, RAND(NULL), RAND('3x'), RAND(3) = RAND(3)
 """,
     "operator_arithmetic": """
@@ -843,6 +1022,42 @@ CAST({literal} AS TIME(3))
 CAST({literal} AS DATETIME)
 CAST({literal} AS DATETIME(6))
 CAST({literal} AS DECIMAL(10, 2))
+CREATE TABLE z (id INT, s TIMESTAMP(3) NULL, m DATETIME, d DATE, v VARCHAR(30));
+SET time_zone = '+02:00';
+INSERT INTO z VALUES (1, NULL, NULL, NULL, NULL), (2, '2024-02-29 12:00:00.789', '2024-02-29', '2024-02-29', '2024-02-29'), (3, '1970-01-01 02:00:01', NULL, NULL, ''), (4, '2038-01-19 05:14:07.999', NULL, NULL, 'x'), (5, '2024-03-31 02:30:00', NULL, NULL, '2024-01-01 10:00:00');
+SELECT id, CAST(s AT TIME ZONE '+00:00' AS DATETIME), CAST(s AT TIME ZONE INTERVAL '+00:00' AS DATETIME(2)), CAST(s AT TIME ZONE "+00:00" AS DATETIME(6)) FROM z;
+SELECT id, CAST(IFNULL(s, s) AT TIME ZONE '+00:00' AS DATETIME(3)), CAST(CASE WHEN id > 1 THEN s END AT TIME ZONE '+00:00' AS DATETIME), CAST(CASE id WHEN 2 THEN s END AT TIME ZONE '+00:00' AS DATETIME) FROM z;
+SELECT CAST(MAX(s) AT TIME ZONE '+00:00' AS DATETIME), CAST((SELECT MIN(s) FROM z) AT TIME ZONE '+00:00' AS DATETIME) FROM z;
+CAST(NULL AT TIME ZONE '+00:00' AS DATETIME), CAST(TIMESTAMP'2024-02-29 12:00:00.6' AT TIME ZONE '+00:00' AS DATETIME(1)), CAST(TIMESTAMP'2024-02-29 12:00:00+05:00' AT TIME ZONE '+00:00' AS DATETIME)
+CAST(TIMESTAMP'1960-02-29 12:00:00' AT TIME ZONE '+00:00' AS DATETIME), CAST(TIMESTAMP'1970-01-01 02:00:00' AT TIME ZONE '+00:00' AS DATETIME), CAST(TIMESTAMP'2039-01-01 02:00:00' AT TIME ZONE '+00:00' AS DATETIME), CAST(TIMESTAMP'3001-01-19 02:00:01' AT TIME ZONE '+00:00' AS DATETIME)
+SELECT CAST(m AT TIME ZONE '+00:00' AS DATETIME) FROM z;
+SELECT CAST(d AT TIME ZONE '+00:00' AS DATETIME) FROM z;
+SELECT CAST(v AT TIME ZONE '+00:00' AS DATETIME) FROM z;
+SELECT CAST(id AT TIME ZONE '+00:00' AS DATETIME) FROM z;
+SELECT CAST(COALESCE(s, m) AT TIME ZONE '+00:00' AS DATETIME) FROM z;
+SELECT CAST(s AT TIME ZONE '+01:00' AS DATETIME) FROM z;
+SELECT CAST(s AT TIME ZONE '-00:00' AS DATETIME) FROM z;
+SELECT CAST(s AT TIME ZONE 'UTC' AS DATETIME) FROM z;
+SELECT CAST(m AT TIME ZONE 'UTC' AS DATETIME) FROM z;
+SELECT CAST(s AT TIME ZONE '' AS DATETIME) FROM z;
+SELECT CAST(s AT TIME ZONE 'UTC' AS DATETIME(7)) FROM z;
+SELECT CAST(s AT TIME ZONE '+00:00' AS DATE) FROM z;
+SELECT CAST(s AT TIME ZONE '+00:00' AS CHAR) FROM z;
+SELECT CAST(s AT TIME ZONE v AS DATETIME) FROM z;
+SELECT CAST(s AT TIME ZONE _latin1'+00:00' AS DATETIME) FROM z;
+SELECT CAST(s AT TIME ZONE '+00:00' AS DATETIME ARRAY) FROM z;
+SELECT CAST(s AT LOCAL AS DATETIME) FROM z;
+SELECT CONVERT(s AT TIME ZONE '+00:00', DATETIME) FROM z;
+CAST(NOW() AT TIME ZONE '+00:00' AS DATETIME)
+CAST('2024-02-29 12:00:00' AT TIME ZONE '+00:00' AS DATETIME)
+CAST(DATE'2024-02-29' AT TIME ZONE '+00:00' AS DATETIME)
+CREATE VIEW seen AS SELECT CAST(s AT TIME ZONE '+00:00' AS DATETIME(3)) a, CAST(s AT TIME ZONE INTERVAL '+00:00' AS DATETIME) b FROM z;
+SHOW CREATE VIEW seen;
+SELECT * FROM seen;
+CREATE TABLE kept AS SELECT * FROM seen;
+SHOW CREATE TABLE kept;
+DROP VIEW seen;
+SET time_zone = '+00:00';
 each: CAST({literal} AS FLOAT)
 CAST({literal} AS DOUBLE)
 CAST({literal} AS YEAR)
@@ -866,8 +1081,37 @@ each: BIT_AND({all})
 each: BIT_OR({all})
 each: BIT_XOR({all})
 SELECT HEX(BIT_AND(b)), HEX(BIT_OR(b)), HEX(BIT_XOR(b)) FROM a WHERE id IN (3, 4, 7);
+CREATE TABLE bytes (id INT PRIMARY KEY, b VARBINARY(20), c BINARY(3), x BLOB, g INT);
+INSERT INTO bytes VALUES (1, 'abc', 'abc', 'abc', 1), (2, 'ABC', 'xyz', 'xyz', 2), (3, 'a1c', NULL, 'qqq', 1), (4, NULL, NULL, NULL, 3);
+SELECT HEX(BIT_AND(b)), HEX(BIT_OR(b)), HEX(BIT_XOR(b)), HEX(BIT_AND(c)), HEX(BIT_OR(c)), HEX(BIT_XOR(c)) FROM bytes;
+SELECT BIT_AND(b), BIT_OR(c), BIT_XOR(b) FROM bytes;
+SELECT HEX(BIT_AND(b)), HEX(BIT_OR(b)), HEX(BIT_XOR(b)), HEX(BIT_AND(c)), HEX(BIT_OR(c)), HEX(BIT_XOR(c)) FROM bytes WHERE id > 3;
+SELECT g, HEX(BIT_AND(b)), HEX(BIT_OR(c)), HEX(BIT_XOR(b)) FROM bytes GROUP BY g ORDER BY g;
+SELECT id, HEX(BIT_AND(b) OVER w), HEX(BIT_OR(b) OVER w), HEX(BIT_XOR(b) OVER w) FROM bytes WINDOW w AS (ORDER BY id) ORDER BY id;
+SELECT id, HEX(BIT_AND(b) OVER w), HEX(BIT_OR(b) OVER w), HEX(BIT_XOR(b) OVER w) FROM bytes WINDOW w AS (ORDER BY id ROWS 1 PRECEDING) ORDER BY id;
+SELECT id, HEX(BIT_AND(b) OVER w), HEX(BIT_OR(b) OVER w), HEX(BIT_XOR(b) OVER w) FROM bytes WINDOW w AS (ORDER BY id ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING) ORDER BY id;
+SELECT BIT_AND(x) FROM bytes;
+SELECT BIT_OR(x) FROM bytes WHERE FALSE;
+SELECT LENGTH(BIT_XOR(REPEAT(_binary'a', 511))), HEX(BIT_AND(_binary X'FF')), HEX(BIT_OR(_binary'abc')), BIT_XOR(X'FF');
+SELECT BIT_AND(REPEAT(_binary'a', 512));
+CREATE TABLE kept AS SELECT BIT_AND(b) a, BIT_OR(c) o, BIT_XOR(b) x, BIT_AND(g) i FROM bytes WHERE FALSE;
+SHOW CREATE TABLE kept;
+INSERT INTO bytes VALUES (5, 'ab', NULL, NULL, 1);
+SELECT BIT_AND(b) FROM bytes;
+SELECT BIT_OR(b) FROM bytes WHERE id IN (1, 5);
+SELECT g, BIT_XOR(b) FROM bytes WHERE g > 1 GROUP BY g ORDER BY g;
+SELECT id, BIT_XOR(b) OVER (ORDER BY id) FROM bytes;
+SELECT HEX(BIT_AND(c) | _binary'aaa'), HEX(BIT_AND(c) & X'0F0F0F'), HEX(~BIT_OR(c)) FROM bytes;
+SELECT BIT_AND(b) & _binary'ab' FROM bytes WHERE id < 4;
 STD({some}) WHERE id NOT IN (5, 6)
 STDDEV(i), STDDEV_POP(i), STDDEV_SAMP(i) WHERE id NOT IN (5, 6)
+each: STDDEV({some}) WHERE id NOT IN (5, 6)
+each: STDDEV_POP({some}) WHERE id NOT IN (5, 6)
+each: VARIANCE({some}) WHERE id NOT IN (5, 6)
+STDDEV({literal})
+STDDEV_POP({literal})
+-- sorted
+SELECT GROUPING(y), GROUPING(e), GROUPING(y, e), COUNT(*) FROM a GROUP BY y, e WITH ROLLUP;
 VARIANCE(c), VAR_POP(c), VAR_SAMP(c) WHERE id NOT IN (5, 6)
 COUNT(i), SUM(i), AVG(i), MIN(i), MAX(i), GROUP_CONCAT(i), BIT_AND(i), BIT_OR(i), BIT_XOR(i), STD(i), VAR_SAMP(i) WHERE id < 0
 SELECT id % 3 g, COUNT(*), COUNT(v), COUNT(DISTINCT y, e), SUM(c), MIN(v), MAX(d), GROUP_CONCAT(t ORDER BY id) FROM a WHERE id NOT IN (5, 6) GROUP BY g ORDER BY g;
@@ -887,6 +1131,581 @@ VARIANCE({literal})
 }
 
 
+# What is called with nothing: names that only the server itself may call.
+INTERNAL = """CAN_ACCESS_COLUMN CAN_ACCESS_DATABASE CAN_ACCESS_EVENT CAN_ACCESS_RESOURCE_GROUP CAN_ACCESS_ROUTINE CAN_ACCESS_TABLE
+CAN_ACCESS_TRIGGER CAN_ACCESS_USER CAN_ACCESS_VIEW CONVERT_CPU_ID_MASK CONVERT_INTERVAL_TO_USER_INTERVAL
+GET_DD_COLUMN_PRIVILEGES GET_DD_CREATE_OPTIONS GET_DD_INDEX_PRIVATE_DATA GET_DD_INDEX_SUB_PART_LENGTH GET_DD_PROPERTY_KEY_VALUE
+GET_DD_SCHEMA_OPTIONS GET_DD_TABLESPACE_PRIVATE_DATA GET_JDV_PROPERTY_KEY_VALUE INTERNAL_AUTO_INCREMENT INTERNAL_AVG_ROW_LENGTH
+INTERNAL_CHECKSUM INTERNAL_CHECK_TIME INTERNAL_DATA_FREE INTERNAL_DATA_LENGTH INTERNAL_DD_CHAR_LENGTH
+INTERNAL_GET_COMMENT_OR_ERROR INTERNAL_GET_DD_COLUMN_EXTRA INTERNAL_GET_ENABLED_ROLE_JSON INTERNAL_GET_HOSTNAME
+INTERNAL_GET_MANDATORY_ROLES_JSON INTERNAL_GET_PARTITION_NODEGROUP INTERNAL_GET_USERNAME INTERNAL_GET_VIEW_WARNING_OR_ERROR
+INTERNAL_INDEX_COLUMN_CARDINALITY INTERNAL_INDEX_LENGTH INTERNAL_IS_ENABLED_ROLE INTERNAL_IS_MANDATORY_ROLE
+INTERNAL_KEYS_DISABLED INTERNAL_MAX_DATA_LENGTH INTERNAL_TABLESPACE_AUTOEXTEND_SIZE INTERNAL_TABLESPACE_DATA_FREE
+INTERNAL_TABLESPACE_EXTENT_SIZE INTERNAL_TABLESPACE_EXTRA INTERNAL_TABLESPACE_FREE_EXTENTS INTERNAL_TABLESPACE_ID
+INTERNAL_TABLESPACE_INITIAL_SIZE INTERNAL_TABLESPACE_LOGFILE_GROUP_NAME INTERNAL_TABLESPACE_LOGFILE_GROUP_NUMBER
+INTERNAL_TABLESPACE_MAXIMUM_SIZE INTERNAL_TABLESPACE_ROW_FORMAT INTERNAL_TABLESPACE_STATUS INTERNAL_TABLESPACE_TOTAL_EXTENTS
+INTERNAL_TABLESPACE_TYPE INTERNAL_TABLESPACE_VERSION INTERNAL_TABLE_ROWS INTERNAL_UPDATE_TIME INTERNAL_USE_TERMINOLOGY_PREVIOUS
+IS_VISIBLE_DD_OBJECT REMOVE_DD_PROPERTY_KEY"""
+# How blocks are chained, and what is encrypted under each.
+CHAINED = "ecb cbc cfb1 cfb8 cfb128 ofb".split()
+UNDER_MODE = """SET block_encryption_mode = 'aes-{bits}-{chained}';
+HEX(AES_ENCRYPT({some}, 'key', '0123456789abcdef'))
+HEX(AES_ENCRYPT('', v, '0123456789abcdef')), HEX(AES_ENCRYPT('a', '', '0123456789abcdef')), HEX(AES_ENCRYPT(REPEAT('abc', 11), 'key', '0123456789abcdef'))
+CAST(AES_DECRYPT(AES_ENCRYPT({some}, v, '0123456789abcdef'), v, '0123456789abcdef') AS CHAR)
+HEX(AES_DECRYPT(REPEAT('b', 16), 'key', '0123456789abcdef')), HEX(AES_DECRYPT('', 'key', '0123456789abcdef'))
+HEX(AES_ENCRYPT('a', REPEAT('k', 40), '0123456789abcdef'))
+HEX(AES_ENCRYPT('a', 'k', '0123456789abcdef', 'hkdf', 'salt', 'info')), HEX(AES_ENCRYPT('a', 'k', '0123456789abcdef', 'pbkdf2_hmac'))"""
+
+# Each over this document; what is compared, added and so on is in the paths themselves.
+DOCUMENT = """r<a>A<b>1<c>9</c></b><c>2</c><b k="v">3</b></a>s"""
+PATHS = r'''/
+/a
+/a/b
+/a/c
+//b
+//*
+/*
+//text()
+a
+a/b
+b
+a//c
+ / a [ 1 ]
+/A/B
+.
+..
+./a
+/.
+/./a
+/../a
+/a/.
+/a/..
+/a/../..
+/a/b/../c
+/a/b/../c[1]
+//.
+//..
+//./c
+.//c
+//a/..//c
+/a/child::b
+/a/child::*
+/descendant::b
+/descendant::*[2]
+/a/descendant::*[3]
+/descendant-or-self::*
+/descendant-or-self::*[1]
+/a/descendant-or-self::c
+/a/self::a
+/a/b/self::c
+/a/b/self::*
+/a/b/self::*[2]
+self::a
+/a/b/parent::a
+/a/b/parent::*
+/a/parent::*
+/parent::*
+parent::a
+/a/b/parent::node()
+/a/b/c/parent::*[1]
+/a/b/c/ancestor::*
+/a/b/c/ancestor::*[1]
+/a/b/c/ancestor::*[2]
+/a/b/c/ancestor::*[last()]
+/a/b/c/ancestor-or-self::*
+/a/b/c/ancestor-or-self::*[1]
+ancestor::a
+/a/ancestor::*
+/a/b/attribute::k
+/a/b/@k
+/a/b/@*
+//@k
+/a/b/@k/..
+/a/b/@k/.
+@k
+/a/b/following-sibling::c
+/a/b/preceding-sibling::c
+/a/b/following::c
+/a/b/preceding::c
+/a/b/namespace::c
+/a/b/text()
+/a/b/node()
+/a/b/comment()
+/a/b/processing-instruction()
+/a/b/processing-instruction("x")
+/a/text(1)
+text()
+/a/b/text
+/a/child::text()
+count(/)
+count(//*)
+count(//*//*)
+count(//@*)
+count(//.)
+count(/a/b/..)
+count(/a/*/../*)
+count(/a/c|/a/b)
+count(/a/x)
+count(/a/c)+1
+//*//c
+//*[2]
+//*[last()]
+//c[1]
+//c[2]
+/a[b or c]
+/a[b and c]
+/a[b]
+/a[c]
+/a[not(b)]
+/a[x or 1]
+/a/b or 1
+/a/b and 1
+/a/c or 0
+/a/c+1
+/a/b+1
+/a/c*"2"
+-/a/c
+/a/c="2"
+/a/c=2
+/a/c!=2
+/a/b="1"
+/a/b!="1"
+/a="a"
+/a=/b
+/a/b=/a/c
+1=/a/b=1
+"1"</a/b
+2>=/a/b
+/a/b>"1"
+/a/x=""
+/a/x!=""
+""=/a/x
+/a/b[.="1"]
+/a/b[.=""]
+/a/b[.>1]
+/a/b[text()]
+/a/b[text()="3"]
+/a/b[@k]
+/a/b[@k="V"]
+/a/b[@*]/@k
+/a/b[not(@k="v")]
+/a/b[@k="v" or c=9]
+/a/b[c>1 and c<10]
+/a[b/@k="v"]/b
+/a/b[1]
+/a/b[2][1]
+/a/b[0]
+/a/b[-1]
+/a/b[1.4]
+/a/b[1.5]
+/a/b[2.5]
+/a/b["1"]
+/a/b["x"]
+/a/b[""]
+/a/b[1=1]
+/a/b[true()]
+/a/b[false()]
+/a/b[1+1]
+/a/b[last()]
+/a/b[last()-1]
+/a/b[last()][last()]
+/a/b[last()=2]
+/a/b[position()=2]
+/a/b[position()=2][1]
+/a/b[position()=1 or position()=2]
+/a/b[position()>1]
+/a/b[position()=last()]
+/a/*[position()]
+/a/*[last()-position()=1]
+/a/*[2]
+/a/*[string-length()=1]
+/a/*[number()=2]
+/a/*[number(.)=2]
+/a/*[contains(.,"2")]
+/a/*[count(c)=1]
+/a/*[count(/a/c)=1]
+/a/*[/a/c]
+/a/*[c=9]
+/a/b[1]|/a/c
+/a/c | /a/b | /a
+/a|/b|/a/c
+/a/c|1
+1|2
+(/a)
+((/a/c))
+(/a)[1]
+(/a)/c
+(/a/b|/a/c)/c
+(/a/b)//c
+(1)
+(1)/a
+"x"/a
+"x"//a
+count(/a/b)/a
+-(/a/c)
+1
+1.5
+1.50
+1.
+.5
+1.5.5
+00012
+-1
+--1
+- - 1
+- 1
++1
+!1
+99999999999999999999
+9223372036854775807
+9223372036854775808
+18446744073709551615
+9223372036854775807+1
+0x10
+1e3
+"x"
+'x'
+""
+-"x"
+1+1
+1-1
+1 -1
+1--1
+3-2-1
+2*3+4
+2+3*4
+2*-1
+1.5+1
+1.5*1.5
+1.5*2
+"1"+1
+"x"+1
+10 div 4
+10.0 div 4
+7.5 div 2
+-7 div 2
+-7.9 div 2
+"7.9" div "2"
+"x" div 2
+1 div 3
+1 div 0
+1div 2
+7 mod 2
+-7 mod 3
+7 mod -2
+7 mod 2.5
+5.5 mod 2
+5 mod 0
+1=1
+1!=1
+1 ! = 2
+1<2
+1<=2
+1< =2
+1>2
+1>=2
+1=1=1
+1>=1>=1
+1=-1
+1<-1
+"a"="A"
+"a"<"b"
+"a"=0
+"a"="b"="c"
+1 and 0
+1 and 1
+1and1
+0 or 0
+1 or 1 and 0
+"x" or 0
+and
+or
+div
+/div
+mod
+true()
+false()
+true()=1
+false()+1
+true() or false()
+not(1)
+not(0)
+not("x")
+not("")
+not(/a/x)
+boolean(1)
+boolean(0)
+boolean(1.5)
+boolean("1")
+boolean("x")
+boolean("")
+boolean(/a)
+boolean(/a/b)
+boolean(/a/x)
+number("12abc")
+number("x")
+number(1.5)
+number(/a/c)
+number()
+number(true())
+sum(/a/b)
+sum(/a/b|/a/c)
+sum(/a)
+sum(/a/x)
+sum(/a/c)+1
+round(1)
+round(1.5)
+round(2.5)
+round(-2.5)
+round("x")
+round(/a/c)
+floor(1.5)
+floor(-1.5)
+floor("1.5")
+floor(/a/b)
+ceiling(1.5)
+ceiling(-1.5)
+ceiling("x")
+ceiling(9223372036854775807)
+concat("a","b")
+concat("a","b","c")
+concat(/a/b,"-",/a/c)
+concat(1,2)
+concat(1.50,"x")
+concat(/a/c=2,"x")
+concat("äöü",1)
+contains("ABC","b")
+contains("abc","")
+contains("","a")
+contains(12,1)
+contains(/a/b,"3")
+string-length("abc")
+string-length("äöü")
+string-length(/a/b)
+string-length(1234)
+string-length(true())
+string-length()
+substring("abcdef",2)
+substring("abcdef",2,3)
+substring("abcdef",0)
+substring("abcdef",-1)
+substring("abcdef",1.6)
+substring("abcdef",2,-1)
+substring("abc","2")
+substring("äöü",2,1)
+substring(/a/c,1)
+last()
+position()
+last(1)
+position(1)
+true(1)
+not()
+not(1,2)
+count()
+count(1)
+count(/a,/a)
+sum(1)
+concat()
+concat("x")
+contains("abc")
+substring("abc")
+name(/a)
+string(/a)
+foo()
+/a/foo()
+translate("abc","a","b")
+starts-with("abc","a")
+normalize-space(" a ")
+[
+]
+/a[
+/a]
+/a[]
+/a[1
+/a[1]]
+/a[1](
+//
+/a/
+/a//
+1 +
+1 2
+(1
+"x
+'x"
+"a" "b"
+/a,/b
+%
+/a/%
+a b
+/a:b
+a:b
+a::b
+/x:*
+child::
+child::child
+/a-b
+/a.b
+/a_b
+/1
+/ä
+a@b
+aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa[bbbbbbbbbbbbbbbbbbbbbbbbbbbbbb(ccccccccccccccccccccccccccccccccccccc'''
+# Texts that are documents, and that are none: their elements, texts and attributes.
+DOCUMENTS = r'''a
+<a/>
+<a></a>
+<a>1</a><a>2</a>
+x<a>1</a>y
+< a>1</ a>
+<a >1</a >
+<a>1<b>2</b>3</a>
+<a> x  y </a>
+<a> </a>
+<a x="1" y='2'/>
+<a x = "1" y= b/>
+<a x=""/>
+<a x="  q  r "/>
+<a x='q"r'/>
+<a x="<b/>">1</a>
+<a x="1"y="2"/>
+<a b>1</a>
+<a b c>1</a>
+<a b c="1"/>
+<a b=1/>
+<a x=1y="2"/>
+<a "x">1</a>
+<a b="1">
+<a b="1"
+<a b="1
+<a b=
+<a b
+<a
+<
+<>
+<a>
+</a>
+</>
+<a></>
+<a></
+<a></a
+<a/
+<a/x>
+<a/b>
+<a !>
+<a ?>
+<a =>
+<//a>
+</?a>
+<1>1</1>
+<a-b.c_d:e>1</a-b.c_d:e>
+<ä>1</ä>
+<ä ö=
+<a>äöü<b x=
+<a></b>
+<a></b>1
+<a></A>
+<a></bc>
+<abc></b>
+<a><b></a></b>
+<a><b></cc></a>
+<a><bcd></cc></a>
+<a><b><cde></f></b></a>
+<a>1</a></a>
+<a>&lt;&amp;&#65;&foo;</a>
+<a>1>2</a>
+<a>]]></a>
+<a><![CDATA[<x>]]></a>
+<a><![CDATA[]]></a>
+<a>x<![CDATA[ y ]]>z</a>
+<![CDATA[ 
+<!-- c --><a><!-- d -->1</a>
+<a><!---->1</a>
+<a><!-->1</a>
+<a><!- 1</a>
+<!-- 
+<!
+<?xml version="1.0" encoding="UTF-8"?><a>1</a>
+<?xml version?><a>1</a>
+<?pi some text here?><a>1</a>
+<?a?>1
+<?a>1
+<?a/>
+<?xml
+<!DOCTYPE a><a>1</a>
+<!DOCTYPE a SYSTEM "x"><a>1</a>
+<!DOCTYPE a PUBLIC "x" "y"><a>1</a>
+<!DOCTYPE a "x"><a>1</a>
+<!DOCTYPE a [<!ELEMENT a ANY>]><a>1</a>
+<!a>1
+<!a/>
+<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa></bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>'''
+# Documents, paths in them and what stands in the place of what is there.
+UPDATES = r'''<a><b>1</b><c/></a> ~ /a/b ~ <x>2</x>
+<a><b>1</b><b>2</b></a> ~ /a/b ~ z
+<a><b/><b/></a> ~ /a/b[2] ~ <c/>
+<a><b/></a> ~ //b ~ <c/>
+<a b="1"/> ~ /a/@b ~ c="2"
+<a x = "1" y/> ~ /a/@x ~ z
+<a x = "1" y/> ~ /a/@y ~ z
+<a x = b y/> ~ /a/@x ~ z
+<a y z/> ~ /a/@y ~ x
+<a/> ~ /b ~ x
+<a>1</a> ~ /a/text() ~ x
+<a/> ~ / ~ x
+r<a/>s ~ . ~ x
+r<a>1</a>s ~ /a ~ x
+<?xml v="1"?><a/> ~ /a ~ z
+<?xml v="1"?><a/> ~ /xml ~ z
+<?p q?><b/> ~ /p ~ z
+<?p q ? ><b/> ~ /p ~ z
+<!DOCTYPE a><b/> ~ /DOCTYPE ~ z
+<!DOCTYPE  a  ><b/> ~ /DOCTYPE ~ z
+<!DOCTYPE a b><c/> ~ /DOCTYPE/@a ~ z
+<!-- c --><a/> ~ /a ~ z
+<a></b> ~ /a ~ z
+< a ></ a > ~ /a ~ z
+<a><![CDATA[x]]></a> ~ /a ~ z
+<b / > ~ /b ~ z
+<b x="1" /> ~ /b ~ z
+<a>x<b>1</b >y</a> ~ /a/b ~ z
+<a>x< b>1</b>y</a> ~ /a/b ~ z
+<a> ~ /a ~ x
+<a/> ~ 1 ~ x
+<a/> ~ "x" ~ x
+<a/> ~ count(/a) ~ x
+<a><b/><b/></a> ~ /a/b|/a ~ x
+<a/> ~ /a ~ 
+ ~ /a ~ x
+<a/> ~ /a[ ~ x
+<a/> ~  ~ x'''
+
+
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def written(lines):
+    """The lines of a family, with those in place that a word stands for."""
+    for line in lines.splitlines():
+        if line == "{internal}":
+            yield from (f"{name}('a', 1)" for name in INTERNAL.split())
+        elif line == "{modes}":
+            modes = [(bits, chained) for bits in (128, 192, 256) for chained in CHAINED]
+            yield from (made for bits, chained in modes
+                        for made in UNDER_MODE.replace("{bits}", str(bits)).replace("{chained}", chained).splitlines())
+        elif line == "{paths}":
+            yield from (f"EXTRACTVALUE({quoted(DOCUMENT)}, {quoted(path)})" for path in PATHS.splitlines())
+        elif line == "{documents}":
+            for text in DOCUMENTS.splitlines():
+                found = (f"EXTRACTVALUE({quoted(text)}, '{path}')" for path in ("/*", "//text()", "//@*"))
+                yield ", ".join(found)
+        elif line == "{updates}":
+            parts = (line.split(" ~ ") for line in UPDATES.splitlines())
+            yield from (f"UPDATEXML({', '.join(map(quoted, part))})" for part in parts)
+        elif line:
+            yield line
+
+
 def choices(expression):
     """What stands for an expression: itself, or itself with each of what it names in place."""
     for mark, values in (("{all}", COLUMNS), ("{some}", DIFFERENT), ("{literal}", LITERALS)):
@@ -897,7 +1716,7 @@ def choices(expression):
 
 def expand(line):
     """The statements of a line."""
-    if re.match(r"(SELECT|SET|UPDATE|INSERT|CREATE|--) ", line):
+    if re.match(r"(SELECT|SET|UPDATE|INSERT|CREATE|DROP|EXECUTE|GRANT|PREPARE|SHOW|--) ", line):
         return [line]
     each = line.startswith("each: ")
     # The condition is behind all parentheses.
@@ -917,8 +1736,7 @@ def expand(line):
 
 def main():
     for family in sys.argv[1:] or FAMILIES:
-        lines = [line for line in FAMILIES[family].splitlines() if line]
-        body = "\n".join(statement for line in lines for statement in expand(line))
+        body = "\n".join(statement for line in written(FAMILIES[family]) for statement in expand(line))
         path = HERE / f"every_{family}.test"
         path.write_text(f"-- Written by generate.py: {family}, each over a table of arguments and over literals.\n{TABLE}{body}\n")
 

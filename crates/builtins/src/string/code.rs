@@ -49,6 +49,7 @@ fn byte_length(derivation: &Derivation<'_>, index: usize) -> u64 {
 fn derive_hex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let characters = match derivation.argument(0).class() {
         TypeClass::Text | TypeClass::DateTime | TypeClass::Time => byte_length(derivation, 0) * 2,
+        TypeClass::Null => 0,
         _ => 16,
     };
     Ok(connection_text(derivation, characters))
@@ -89,15 +90,8 @@ fn exact_bits(call: &mut Call<'_>) -> SqlResult<Option<u64>> {
 }
 
 fn derive_unhex(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let bytes = byte_length(derivation, 0).div_ceil(2);
-    let bytes = match derivation.argument(0).class() {
-        TypeClass::Text => {
-            length(derivation, 0).div_ceil(2)
-                * u64::from(derivation.argument(0).collation().charset().max_bytes)
-        }
-        _ => bytes,
-    };
-    Ok(ResultType::binary(u32::try_from(bytes).unwrap_or(u32::MAX)).nullable())
+    let bytes = derivation.argument(0).written_byte_length().div_ceil(2);
+    Ok(ResultType::binary(bytes).nullable())
 }
 
 fn unhex(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -184,7 +178,7 @@ fn char(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_to_base64(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let encoded = byte_length(derivation, 0).div_ceil(3) * 4;
+    let encoded = u64::from(derivation.argument(0).written_byte_length()).div_ceil(3) * 4;
     Ok(connection_text(derivation, encoded + encoded.saturating_sub(1) / code::BASE64_LINE as u64))
 }
 
@@ -198,7 +192,7 @@ fn to_base64(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_from_base64(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let bytes = byte_length(derivation, 0) * 3 / 4;
+    let bytes = u64::from(derivation.argument(0).written_byte_length()) * 3 / 4;
     Ok(ResultType::binary(u32::try_from(bytes).unwrap_or(u32::MAX)).nullable())
 }
 

@@ -1,7 +1,7 @@
 //! Values made from parts or from another type: DATE, TIME, TIMESTAMP, MAKEDATE, MAKETIME, FROM_DAYS, SEC_TO_TIME and
 //! the PERIOD functions.
 
-use super::{cut_time, digits, optional};
+use super::{cut_time, digits, moment_digits, optional};
 use crate::{Call, Derivation, FunctionDefinition, of_moments};
 use errors::{SqlResult, sql_error};
 use expression::convert::{self, MomentKind, ZeroDates};
@@ -61,7 +61,8 @@ fn second_digits(derivation: &Derivation<'_>, index: usize) -> u8 {
 }
 
 fn derive_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
-    let shown = (0..derivation.count()).map(|index| digits(derivation, index)).max().unwrap_or(0);
+    let time = if derivation.count() > 1 { digits(derivation, 1) } else { 0 };
+    let shown = moment_digits(derivation, 0).max(time);
     Ok(ResultType::datetime(shown).nullable())
 }
 
@@ -94,6 +95,8 @@ fn make_time(call: &mut Call<'_>) -> SqlResult<Value> {
     };
     let second = convert::decimal_micros(&second);
     let Some(microseconds) = construct::make_time(hour, minute, second) else { return Ok(Value::Null) };
+    // MySQL shows the digits of a time of day without their sign.
+    let hour = if call.argument(0).class() == TypeClass::Time { hour.abs() } else { hour };
     Ok(cut_time(call, microseconds, || format!("{hour:02}:{minute:02}:{:02}", second / 1_000_000)))
 }
 

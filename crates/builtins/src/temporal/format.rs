@@ -21,7 +21,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 pub fn derive_formatted(derivation: &mut Derivation<'_>, format: usize) -> SqlResult<ResultType> {
     let length = match derivation.constant(format) {
         Some(Value::Bytes(format)) => format::formatted_length(format),
-        _ => derivation.argument(format).text_length().saturating_mul(10).min(255),
+        _ => derivation.argument(format).text_length().saturating_mul(10),
     };
     let collation = derivation.connection;
     Ok(ResultType::text(length, collation, Coercibility::Coercible).nullable())

@@ -41,10 +41,12 @@ fn placed_moment(
         if argument.class() == TypeClass::DateTime && chosen.column_slot().is_some() {
             return Ok(None);
         }
-        let is_number =
-            matches!(argument.class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double);
-        let kind = if is_number { MomentKind::DateTime } else { kind };
-        convert::warn_no_moment(kind, value.as_ref(), &argument.column_type, call.context());
+        match argument.class() {
+            TypeClass::Integer | TypeClass::Decimal | TypeClass::Double => {
+                convert::warn_no_place(kind, value.as_ref(), &argument.column_type, call.context());
+            }
+            _ => convert::warn_no_moment(kind, value.as_ref(), &argument.column_type, call.context()),
+        }
         return Ok(None);
     }
     Ok(Some(moment))
@@ -54,8 +56,22 @@ fn placed_moment(
 fn digits(derivation: &Derivation<'_>, index: usize) -> u8 {
     let argument = derivation.argument(index);
     match (argument.class(), derivation.constant(index)) {
+        (TypeClass::Text, _) if argument.is_number_bytes() => 0,
         (TypeClass::Text, Some(Value::Bytes(text))) => text_digits(text),
         _ => expression::derive::temporal_digits(argument),
+    }
+}
+
+/// The same of an argument that is a moment: a written text that is none may have any.
+fn moment_digits(derivation: &Derivation<'_>, index: usize) -> u8 {
+    let any_day = DateRules { allow_invalid_dates: true, ..DateRules::default() };
+    match derivation.constant(index) {
+        Some(Value::Bytes(text))
+            if !derivation.argument(index).is_number_bytes() && parse_date_time(text, any_day).is_none() =>
+        {
+            6
+        }
+        _ => digits(derivation, index),
     }
 }
 
@@ -78,10 +94,15 @@ fn asked_digits(derivation: &Derivation<'_>) -> SqlResult<u8> {
         Some(Value::UInt(asked)) => i128::from(*asked),
         Some(_) => 7,
     };
+    let name = match derivation.name {
+        "current_time" => "curtime",
+        "current_timestamp" | "localtime" | "localtimestamp" => "now",
+        name => name,
+    };
     u8::try_from(asked)
         .ok()
         .filter(|asked| *asked <= 6)
-        .ok_or_else(|| sql_error!(ER_TOO_BIG_PRECISION, asked, derivation.name, 6))
+        .ok_or_else(|| sql_error!(ER_TOO_BIG_PRECISION, asked, name, 6))
 }
 
 fn unsigned_value(number: u64) -> Value {

@@ -1,8 +1,8 @@
 //! Time zones and the Unix clock: UNIX_TIMESTAMP, FROM_UNIXTIME, CONVERT_TZ.
 
-use super::{digits, format, optional};
-use crate::{Call, Derivation, FunctionDefinition, acting};
-use errors::SqlResult;
+use super::{digits, format, moment_digits, optional};
+use crate::{Call, Derivation, FunctionDefinition, acting, of_moments};
+use errors::{SqlResult, sql_error};
 use expression::convert::{self as conversion, MomentKind, ZeroDates};
 use expression::result_type::{ResultType, TypeClass};
 use functions::temporal::zone::{INSTANT_MAX_MICROSECONDS, TimeZone, convert};
@@ -17,11 +17,23 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         "convert_tz",
         3,
         3,
-        |derivation| Ok(ResultType::datetime(digits(derivation, 0)).nullable()),
+        |derivation| Ok(ResultType::datetime(moment_digits(derivation, 0)).nullable()),
         convert_zone,
     ),
 ];
 
+/// `CAST(.. AT TIME ZONE '+00:00' AS DATETIME)` of a TIMESTAMP, and the digits of the result, which the caller gives its type. No name
+/// leads to it from SQL.
+pub static AT_TIME_ZONE: FunctionDefinition = of_moments(
+    "at time zone",
+    2,
+    2,
+    |derivation| Ok(ResultType::datetime(0).nullable_if(derivation.argument(0).nullable)),
+    at_utc,
+);
+
+/// Beyond this a number is none of 64 bits.
+const INTEGER_MAX: f64 = u64::MAX as f64;
 /// Fractional digits where a text does not tell.
 const DIGITS_MAX: u8 = 6;
 /// Digits of the whole seconds of such an instant.
@@ -35,10 +47,12 @@ fn derive_unix_timestamp(derivation: &mut Derivation<'_>) -> SqlResult<ResultTyp
     let any_day = DateRules { allow_invalid_dates: true, ..DateRules::default() };
     let shown = match derivation.constant(0) {
         // Days that a month lacks are days here.
-        Some(Value::Bytes(text)) => match parse_date_time(text, any_day) {
-            None => DIGITS_MAX,
-            Some(_) => digits(derivation, 0),
-        },
+        Some(Value::Bytes(text)) if !derivation.argument(0).is_number_bytes() => {
+            match parse_date_time(text, any_day) {
+                None => DIGITS_MAX,
+                Some(_) => digits(derivation, 0),
+            }
+        }
         _ => digits(derivation, 0),
     };
     let result = match shown {
@@ -82,6 +96,9 @@ fn derive_from_unixtime(derivation: &mut Derivation<'_>) -> SqlResult<ResultType
 
 fn from_unixtime(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(seconds) = call.decimal(0)? else { return Ok(Value::Null) };
+    if seconds.to_f64().abs() > INTEGER_MAX {
+        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", seconds));
+    }
     let microseconds = conversion::decimal_micros(&seconds);
     if !(0..=INSTANT_MAX_MICROSECONDS).contains(&microseconds) {
         return Ok(Value::Null);
@@ -92,6 +109,14 @@ fn from_unixtime(call: &mut Call<'_>) -> SqlResult<Value> {
         return optional(moment.rounded(shown).map(Value::DateTime));
     }
     format::formatted(call, moment, 1)
+}
+
+/// The moment in UTC, without a fraction as in MySQL; NULL for what is no TIMESTAMP can be.
+fn at_utc(call: &mut Call<'_>) -> SqlResult<Value> {
+    let Some(moment) = call.datetime(0)? else { return Ok(Value::Null) };
+    let seconds = call.context().facts().time_zone.instant(moment).div_euclid(1_000_000);
+    let is_within = seconds > 0 && i128::from(seconds) * 1_000_000 <= INSTANT_MAX_MICROSECONDS;
+    Ok(if is_within { Value::DateTime(TimeZone::UTC.local(seconds * 1_000_000)) } else { Value::Null })
 }
 
 fn convert_zone(call: &mut Call<'_>) -> SqlResult<Value> {

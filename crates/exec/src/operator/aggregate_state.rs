@@ -6,7 +6,7 @@ use crate::run::{Run, row_bytes};
 use crate::spill::{Held, KeySet, LongHeld};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
-use expression::operators::{ComparisonMode, compare_values};
+use expression::operators::{ComparisonMode, bytes_of_nothing, combine_bytes, compare_values};
 use expression::{
     EvaluationContext, Expression, ExpressionKind, Operand, ResultType, SqlMode, TypeClass, convert, text,
 };
@@ -55,6 +55,8 @@ enum State {
     Extreme(Value),
     First(Option<Value>),
     Bits(u64),
+    /// The same over binary strings; None before the first.
+    Bytes(Option<Vec<u8>>),
     Moments(Moments),
     Texts(Vec<(Vec<Value>, Vec<u8>)>),
     /// Documents, for JSON_OBJECTAGG with the names of members before them.
@@ -75,6 +77,11 @@ impl Accumulator {
             },
             AggregateKind::Minimum | AggregateKind::Maximum => State::Extreme(Value::Null),
             AggregateKind::First => State::First(None),
+            AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor
+                if call.result.class() == TypeClass::Text =>
+            {
+                State::Bytes(None)
+            }
             AggregateKind::BitAnd => State::Bits(u64::MAX),
             AggregateKind::BitOr | AggregateKind::BitXor => State::Bits(0),
             AggregateKind::Variance { .. } => State::Moments(Moments::default()),
@@ -197,12 +204,15 @@ impl Accumulator {
                 }
             }
             State::Bits(bits) => {
-                let number = convert::to_integer(value, column_type, run)?.map_or(0, convert::integer_bits);
-                match call.kind {
-                    AggregateKind::BitAnd => *bits &= number,
-                    AggregateKind::BitOr => *bits |= number,
-                    _ => *bits ^= number,
+                *bits = call.kind.bit_operator().of_numbers(*bits, bits_of(argument, value, run)?);
+            }
+            State::Bytes(combined) => {
+                let ValueRef::Bytes(bytes) = value else { return Ok(()) };
+                if let Some(combined) = combined {
+                    return combine_bytes(call.kind.bit_operator(), combined, bytes);
                 }
+                *combined = Some(bytes.to_vec());
+                return self.hold_value(bytes.len(), run);
             }
             State::Moments(moments) => {
                 moments.add(convert::to_double(value, column_type, run)?.unwrap_or(0.0));
@@ -306,6 +316,10 @@ impl Accumulator {
                 value => value.unwrap_or(Value::Null),
             },
             State::Bits(bits) => Value::UInt(*bits),
+            State::Bytes(combined) => match combined.take() {
+                Some(combined) => Value::Bytes(combined),
+                None => bytes_of_nothing(call.kind.bit_operator(), &call.result),
+            },
             State::Moments(moments) => moments.variance(call.kind),
             State::Texts(texts) => concatenated(call, texts, run),
             State::Documents(documents) if documents.is_empty() => Value::Null,
@@ -313,6 +327,16 @@ impl Accumulator {
             State::Constant(value) => value.clone(),
         })
     }
+}
+
+/// The bits of a number.
+fn bits_of(argument: &Expression, value: ValueRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<u64> {
+    let number = match argument.literal() {
+        // A written number is cut without a word.
+        Some(Value::Double(_)) => convert::operand_integer(value, argument, run)?,
+        _ => convert::to_integer(value, &argument.result.column_type, run)?,
+    };
+    Ok(number.map_or(0, convert::integer_bits))
 }
 
 /// Bytes that a document and a name take beside their own.

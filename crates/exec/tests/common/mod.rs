@@ -50,6 +50,14 @@ impl exec::Effects for View {
 }
 
 impl SessionView for View {
+    fn role_graph(&self) -> Option<expression::context::RoleGraph> {
+        None
+    }
+
+    fn is_connected(&self, connection_id: u64) -> bool {
+        connection_id == 1
+    }
+
     fn user_variable(&self, name: &str) -> Option<TypedValue> {
         self.variables.get(name).cloned()
     }
@@ -309,6 +317,7 @@ impl World {
             group_concat_max_len: 1024,
             division_precision_increment: 4,
             default_week_format: 0,
+            encryption_mode: Default::default(),
             time_names: expression::locale::english(),
             connection_id: 1,
             user: "root@localhost".into(),

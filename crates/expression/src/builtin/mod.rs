@@ -178,11 +178,21 @@ impl FunctionDefinition {
     }
 }
 
-/// Whether a function hands on an argument as it is, so that its text cannot be too long.
+/// Whether a function hands on an argument as it is, or is a constant of the server, so that its text cannot be too long.
 pub fn picks_argument(name: &str) -> bool {
     matches!(
         name,
-        "any_value" | "coalesce" | "greatest" | "if" | "ifnull" | "least" | "make_set" | "name_const"
+        "any_value"
+            | "coalesce"
+            | "greatest"
+            | "icu_version"
+            | "if"
+            | "ifnull"
+            | "least"
+            | "make_set"
+            | "name_const"
+            | "version"
+            | "version_with_update"
     )
 }
 

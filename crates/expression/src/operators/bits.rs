@@ -27,6 +27,15 @@ pub enum BitOperator {
 }
 
 impl BitOperator {
+    /// AND, OR or, as of others, XOR of two numbers.
+    pub fn of_numbers(self, left: u64, right: u64) -> u64 {
+        match self {
+            BitOperator::And => left & right,
+            BitOperator::Or => left | right,
+            _ => left ^ right,
+        }
+    }
+
     /// The sign, as it is printed.
     pub fn sign(self) -> &'static str {
         match self {
@@ -150,6 +159,96 @@ impl BitOperation {
             }
         })?;
         Ok(Value::Bytes(combined))
+    }
+}
+
+/// The longest binary string that bit aggregates take, in bytes.
+const AGGREGATED_BYTES_MAX: u32 = 511;
+
+/// The type of a bit aggregate over that argument: bytes over binary strings, otherwise a number. Error 3514 for strings that may be too
+/// long.
+pub fn bit_aggregate_type(argument: &Expression) -> SqlResult<ResultType> {
+    if !is_binary_string(argument) {
+        return Ok(ResultType::unsigned(21));
+    }
+    let bytes = argument.result.text_length();
+    if bytes > AGGREGATED_BYTES_MAX {
+        return Err(sql_error!(ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE));
+    }
+    // MySQL counts a byte that says whether there is a value.
+    Ok(ResultType::binary(bytes + 1))
+}
+
+/// Combines a value with those before it. Error 3513 where its length is another one.
+pub fn combine_bytes(operator: BitOperator, combined: &mut [u8], bytes: &[u8]) -> SqlResult<()> {
+    if combined.len() != bytes.len() {
+        return Err(sql_error!(ER_INVALID_BITWISE_OPERANDS_SIZE, ""));
+    }
+    for (combined, byte) in combined.iter_mut().zip(bytes) {
+        match operator {
+            BitOperator::And => *combined &= byte,
+            BitOperator::Or => *combined |= byte,
+            _ => *combined ^= byte,
+        }
+    }
+    Ok(())
+}
+
+/// What a bit aggregate of that type is over no value: as many ones or zeros as its argument can have.
+pub fn bytes_of_nothing(operator: BitOperator, result: &ResultType) -> Value {
+    let longest = result.text_length().saturating_sub(1) as usize;
+    Value::Bytes(vec![if operator == BitOperator::And { 0xff } else { 0 }; longest])
+}
+
+/// The values of a frame that moves, for a bit aggregate over binary strings. They are of one length.
+#[derive(Clone, Debug, Default)]
+pub struct AggregatedBytes {
+    /// How many values have each bit, the highest bit of the first byte first.
+    ones: Vec<u64>,
+    count: u64,
+}
+
+impl AggregatedBytes {
+    fn each_bit(&mut self, bytes: &[u8], mut change: impl FnMut(&mut u64)) {
+        for (ones, byte) in self.ones.chunks_exact_mut(8).zip(bytes) {
+            for (bit, ones) in ones.iter_mut().enumerate() {
+                if byte << bit & 0x80 != 0 {
+                    change(ones);
+                }
+            }
+        }
+    }
+
+    /// Adds a value. Error 3513 where its length is another one.
+    pub fn add(&mut self, bytes: &[u8]) -> SqlResult<()> {
+        if self.count == 0 {
+            self.ones = vec![0; bytes.len() * 8];
+        } else if self.ones.len() != bytes.len() * 8 {
+            return Err(sql_error!(ER_INVALID_BITWISE_OPERANDS_SIZE, ""));
+        }
+        self.each_bit(bytes, |ones| *ones += 1);
+        self.count += 1;
+        Ok(())
+    }
+
+    /// Takes out a value that was added.
+    pub fn remove(&mut self, bytes: &[u8]) {
+        self.each_bit(bytes, |ones| *ones -= 1);
+        self.count -= 1;
+    }
+
+    /// AND, OR or XOR of the values; of none as many ones or zeros as the argument can have.
+    pub fn value(&self, operator: BitOperator, result: &ResultType) -> Value {
+        let is_set = |ones: u64| match operator {
+            BitOperator::And => ones == self.count,
+            BitOperator::Or => ones > 0,
+            _ => ones & 1 == 1,
+        };
+        if self.count == 0 {
+            return bytes_of_nothing(operator, result);
+        }
+        let byte = |ones: &[u64]| ones.iter().fold(0, |byte: u8, ones| byte << 1 | u8::from(is_set(*ones)));
+        Value::Bytes(self.ones.chunks_exact(8).map(byte).collect())
     }
 }
 

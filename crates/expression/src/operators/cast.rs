@@ -106,7 +106,14 @@ impl Cast {
             kind if kind.has_date() && self.failure == CastFailure::Warn => {
                 cast_moment(value.as_ref(), from, target, context)
             }
-            TypeKind::Year => Ok(cast_year(value.as_ref(), from, context)),
+            TypeKind::Year => {
+                let is_column = matches!(operand.kind, crate::tree::ExpressionKind::Column(_));
+                if let (true, ValueRef::Double(_)) = (is_column, value.as_ref()) {
+                    // What lies beyond the range of integers is reported.
+                    convert::to_integer(value.as_ref(), from, context)?;
+                }
+                Ok(cast_year(value.as_ref(), from, context))
+            }
             TypeKind::Decimal if self.failure == CastFailure::Warn => {
                 self.cast_decimal(operand, value.as_ref(), target, context)
             }

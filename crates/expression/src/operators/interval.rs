@@ -129,14 +129,19 @@ impl DateArithmetic {
             let Some(interval) = interval::of_text(&text, self.unit) else { return Ok(self.beyond()) };
             interval
         } else if self.unit == IntervalUnit::Second {
-            let Some(exact) = convert::to_decimal(value.as_ref(), column_type, context)? else {
+            let Some(exact) = convert::operand_to_decimal(amount, value.as_ref(), context)? else {
                 return Ok(Amount::Null);
             };
             let microseconds = convert::decimal_micros(&exact);
             let Some(interval) = interval::of_seconds(microseconds) else { return Ok(self.beyond()) };
             interval
         } else {
-            let Some(count) = convert::to_integer(value.as_ref(), column_type, context)? else {
+            let read = match amount.literal() {
+                // A written number is cut without a word.
+                Some(Value::Double(_)) => convert::operand_integer(value.as_ref(), amount, context)?,
+                _ => convert::to_integer(value.as_ref(), column_type, context)?,
+            };
+            let Some(count) = read else {
                 return Ok(Amount::Null);
             };
             // Unsigned amounts are taken for signed ones of the same bits.

@@ -17,7 +17,9 @@ pub use arithmetic::{
     Arithmetic, ArithmeticMode, ArithmeticOperator, derive_negation, division_by_zero, integer_result,
     negate as arithmetic_negate, out_of_range,
 };
-pub use bits::{BitOperation, BitOperator};
+pub use bits::{
+    AggregatedBytes, BitOperation, BitOperator, bit_aggregate_type, bytes_of_nothing, combine_bytes,
+};
 pub use case::Case;
 pub use cast::{Cast, CastFailure, invalid_bytes};
 pub use comparison::{

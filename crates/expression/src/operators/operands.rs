@@ -528,6 +528,7 @@ mod tests {
             sql_mode: SqlMode::NO_ZERO_DATE,
             connection: CollationId::UTF8MB4_0900_AI_CI,
             division_precision_increment: 4,
+            encryption_mode: functions::cipher::Mode::default(),
             time_names: functions::locale::english(),
             literal_parameters: true,
         }

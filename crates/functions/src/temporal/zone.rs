@@ -108,7 +108,9 @@ pub const INSTANT_MAX_MICROSECONDS: i128 = 32_536_771_199_999_999;
 /// A reading of one zone's clock as one of another's. What lies outside the range of TIMESTAMP is not converted.
 pub fn convert(moment: DateTime, from: &TimeZone, to: &TimeZone) -> DateTime {
     let instant = from.instant(moment);
-    if (0..=INSTANT_MAX_MICROSECONDS).contains(&i128::from(instant)) { to.local(instant) } else { moment }
+    // The first second is none of TIMESTAMP's.
+    let is_known = (1_000_000..=INSTANT_MAX_MICROSECONDS).contains(&i128::from(instant));
+    if is_known { to.local(instant) } else { moment }
 }
 
 /// Days since 1970-01-01 of a proleptic Gregorian date.

@@ -3,6 +3,7 @@
 use super::{Binder, Wanted};
 use ::expression::derive::common_collation;
 use ::expression::json;
+use ::expression::operators::bit_aggregate_type;
 use ::expression::table_type::LARGE_TEXT_CHARACTERS;
 use ::expression::{BuildFacts, Coercibility, Expression, ExpressionKind, ResultType, TypeClass};
 use charset::CollationId;
@@ -190,7 +191,12 @@ pub(super) fn aggregate_type(
     Ok(match (kind, first) {
         (AggregateKind::CountRows | AggregateKind::Count, _) => ResultType::integer(21),
         (AggregateKind::Grouping(_), _) => ResultType::integer(1),
-        (AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor, _) => ResultType::unsigned(21),
+        (AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor, _) => {
+            match arguments.first() {
+                Some(argument) => bit_aggregate_type(argument)?,
+                None => ResultType::unsigned(21),
+            }
+        }
         (AggregateKind::Variance { .. }, _) => ResultType::double().nullable(),
         (AggregateKind::JsonArray { .. } | AggregateKind::JsonObject, _) => ResultType::json().nullable(),
         (AggregateKind::GroupConcat, _) => group_concat_type(facts.connection, longest, arguments)?,
@@ -234,6 +240,8 @@ fn group_concat_type(
         let mut operands: Vec<&mut Expression> = arguments.iter_mut().collect();
         let common = common_collation(&mut operands, connection, "group_concat", false)?;
         (collation, coercibility) = (common.collation, common.coercibility);
+    } else if arguments.iter().all(|argument| argument.result.class() == TypeClass::Null) {
+        collation = CollationId::BINARY;
     }
     if longest <= LARGE_TEXT_CHARACTERS {
         return Ok(ResultType::text(longest, collation, coercibility).nullable());

@@ -256,6 +256,7 @@ pub(super) fn function(
         let modulo = ::expression::operators::ArithmeticOperator::Modulo;
         return Expression::arithmetic(modulo, left, right, binder.facts);
     }
+    builtins::check_call(&name, &written.name, written.arguments.len())?;
     let arguments = binder.arguments(&name, &written.arguments, wanted)?;
     call(binder, &name, arguments)
 }

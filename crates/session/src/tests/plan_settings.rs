@@ -37,6 +37,7 @@ const STATEMENTS: &[&str] = &[
     "begin; update t set m = '2020-02-31' where id = 1; select m from t where id = 1; rollback",
     "begin; delete from t where c > 'a'; select count(*) from t; rollback",
     "with recursive r as (select 1 a union all select a + 1 from r where a < 5) select max(a) from r",
+    "select hex(aes_encrypt(c, 'key', '0123456789abcdef')) from t",
     "select a.id, b.c from t a join t b on a.id = b.id where b.c like 'b%'",
 ];
 

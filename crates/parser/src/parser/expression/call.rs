@@ -34,10 +34,31 @@ pub(crate) fn named_call(parser: &mut Parser) -> SqlResult<Expression> {
     if lower == "found_rows" && parser.kind_at(1) == T::OpenParenthesis {
         parser.deprecate(Deprecation::FoundRows);
     }
+    check_clock_arguments(parser, lower)?;
     match special_call(parser, lower)? {
         Some(expression) => Ok(expression),
         None => plain_call(parser, false),
     }
+}
+
+/// Functions of the clock and the session take nothing in their parentheses, or the written number of their digits. Error 1064.
+fn check_clock_arguments(parser: &mut Parser, lower: &str) -> SqlResult<()> {
+    let takes_digits = match lower {
+        "curdate" | "current_date" | "current_user" | "database" | "row_count" | "schema"
+        | "session_user" | "system_user" | "user" | "utc_date" => false,
+        "current_time" | "current_timestamp" | "curtime" | "localtime" | "localtimestamp" | "now"
+        | "sysdate" | "utc_time" | "utc_timestamp" => true,
+        _ => return Ok(()),
+    };
+    if parser.kind_at(1) != T::OpenParenthesis || parser.kind_at(2) == T::CloseParenthesis {
+        return Ok(());
+    }
+    let digits = usize::from(takes_digits && parser.kind_at(2) == T::Integer);
+    if digits == 1 && parser.kind_at(3) == T::CloseParenthesis {
+        return Ok(());
+    }
+    parser.at += 2 + digits;
+    parser.fail()
 }
 
 /// `name(arguments)`.
@@ -90,6 +111,9 @@ fn special_call(parser: &mut Parser, lower: &str) -> SqlResult<Option<Expression
 #[inline(never)]
 pub(crate) fn reserved_call(parser: &mut Parser, word: Keyword) -> SqlResult<Expression> {
     let called = parser.kind_at(1) == T::OpenParenthesis;
+    if called {
+        check_clock_arguments(parser, &word.text().to_ascii_lowercase())?;
+    }
     match word {
         K::If
         | K::Left

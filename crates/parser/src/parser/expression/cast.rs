@@ -25,8 +25,11 @@ pub(crate) fn cast_operand(parser: &mut Parser) -> SqlResult<Expression> {
     } else {
         let time_zone = at_time_zone(parser)?;
         parser.expect(K::As)?;
+        if time_zone.is_some() && !parser.at_word(K::Datetime) {
+            return parser.fail();
+        }
         let target = cast_target(parser)?;
-        let array = parser.accept(K::Array);
+        let array = time_zone.is_none() && parser.accept(K::Array);
         Expression::Cast(Box::new(CastExpression { operand, target, array, time_zone }))
     };
     parser.expect_kind(T::CloseParenthesis)?;
@@ -36,6 +39,9 @@ pub(crate) fn cast_operand(parser: &mut Parser) -> SqlResult<Expression> {
 fn at_time_zone(parser: &mut Parser) -> SqlResult<Option<Vec<u8>>> {
     if !parser.accept(K::At) {
         return Ok(None);
+    }
+    if parser.accept(K::Local) {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "AT LOCAL"));
     }
     parser.expect(K::Time)?;
     parser.expect(K::Zone)?;
