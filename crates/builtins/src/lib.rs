@@ -18,6 +18,7 @@ mod string;
 mod temporal;
 
 pub use json::ask::MEMBER_OF;
+pub use json::table::JSON_TABLE_DOCUMENT;
 pub use json::value::{JSON_VALUE, Reaction};
 pub use parameters::{ArgumentRule, argument_rule};
 
