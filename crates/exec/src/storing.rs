@@ -6,10 +6,11 @@ use crate::run::Run;
 use charset::CollationId;
 use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlError, SqlResult, sql_error};
-use expression::{Coercibility, EvaluationContext, Expression, ResultType, SqlMode};
+use expression::{Coercibility, EvaluationContext, Expression, ResultType};
 use plan::DefaultValue;
+use plan::json_table::store_mode;
 use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
-use values::temporal::{Date, DateRules, DateTime, Time};
+use values::temporal::{Date, DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value};
 
 /// A value on its way to a column.
@@ -48,18 +49,7 @@ impl Storing {
     pub fn new(run: &Run<'_, '_>, ignore: bool, lenient_null: bool) -> Storing {
         let facts = &run.statement.facts;
         let strict = facts.sql_mode.is_strict() && !ignore;
-        let has = |mode| facts.sql_mode.contains(mode);
-        let mode = StoreMode {
-            strict,
-            dates: DateRules {
-                no_zero_date: has(SqlMode::NO_ZERO_DATE),
-                no_zero_in_date: has(SqlMode::NO_ZERO_IN_DATE),
-                allow_invalid_dates: has(SqlMode::ALLOW_INVALID_DATES),
-            },
-            truncate_fraction: has(SqlMode::TIME_TRUNCATE_FRACTIONAL),
-            time_zone: facts.time_zone.for_storing(),
-            today: facts.statement_time().date,
-        };
+        let mode = store_mode(facts, strict);
         Storing { mode, null_is_error: strict || !ignore && !lenient_null, tells_once: false }
     }
 

@@ -86,6 +86,9 @@ pub fn statements() -> Vec<Vec<u8>> {
          0b101, _utf8mb4'x' COLLATE utf8mb4_bin, DATE '2020-01-01' + INTERVAL 1 DAY, @u := @@session.sql_mode, ~1 << 2 ^ 3",
         "WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 10) SELECT * FROM c",
         "SELECT ROW_NUMBER() OVER (PARTITION BY a ORDER BY b ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM t",
+        "SELECT * FROM t LEFT JOIN LATERAL (SELECT t.a AS k FROM u LIMIT 1) AS d (k) ON d.k = 1, JSON_TABLE(t.j, '$[*]' COLUMNS \
+         (o FOR ORDINALITY, a INT PATH '$.a' DEFAULT '1' ON EMPTY ERROR ON ERROR, e INT EXISTS PATH '$.e', NESTED PATH '$.b' \
+         COLUMNS (c VARCHAR(3) COLLATE utf8mb4_bin PATH '$'))) AS j",
         "INSERT INTO t (a, b) VALUES (1, 'x'), (DEFAULT, NULL) ON DUPLICATE KEY UPDATE b = VALUES(b), a = a + 1",
         "REPLACE INTO t SELECT * FROM u", "UPDATE t SET a = a + 1, b = 'x' WHERE c IS NOT NULL ORDER BY a LIMIT 3",
         "DELETE FROM t WHERE a IN (SELECT b FROM u) LIMIT 1",

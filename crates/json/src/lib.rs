@@ -11,6 +11,7 @@ mod merge;
 mod path;
 mod schema;
 mod search;
+pub mod table;
 mod unquote;
 mod watch;
 

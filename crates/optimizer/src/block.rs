@@ -7,6 +7,7 @@ use engine::Table;
 use expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use plan::BlockHints;
 use plan::dependence::DerivedDependence;
+use plan::json_table::JsonTable;
 use plan::physical::{AggregateCall, ColumnOrigin, OriginPath, RowLock};
 use std::sync::Arc;
 
@@ -70,6 +71,8 @@ pub enum Source {
     Virtual(Arc<TableDefinition>),
     /// A subquery, and the number of the common table that it is.
     Derived(Derived, Option<usize>),
+    /// JSON_TABLE.
+    JsonTable(Arc<JsonTable>),
     /// The working table of a recursive common table expression.
     Recursion(usize),
 }
@@ -113,7 +116,8 @@ pub struct BoundTable {
     pub key_columns: Vec<usize>,
     /// Its rows are not kept for a join: they are read again for each row of the tables before.
     pub is_looped: bool,
-    /// What a source that depends on the tables before it reads of their rows: the values of a LATERAL query's outer references.
+    /// What a source that depends on the tables before it reads of their rows: the values of a LATERAL query's outer references,
+    /// the document of JSON_TABLE.
     pub reads: Vec<Expression>,
     /// Of a LATERAL query: the common tables within it that read these values too.
     pub common_tables: Vec<usize>,
@@ -160,7 +164,9 @@ impl BoundTable {
         let definition = match &self.source {
             Source::Base(table) => table.definition(),
             Source::Virtual(definition) => definition,
-            Source::Derived(..) | Source::Recursion(_) => return self.columns[column].origin.clone(),
+            Source::Derived(..) | Source::JsonTable(_) | Source::Recursion(_) => {
+                return self.columns[column].origin.clone();
+            }
         };
         Some(ColumnOrigin {
             schema: definition.name.schema.clone(),
@@ -296,6 +302,11 @@ impl Block {
         self.slots.push((table, usize::MAX));
         self.tables[table].key_slot = Some(slot);
         slot
+    }
+
+    /// Whether no table can be named.
+    pub fn shows_no_table(&self) -> bool {
+        (0..self.tables.len()).all(|number| self.unseen >> number & 1 == 1)
     }
 
     /// The tables whose rows the sources among those tables read, as bits.

@@ -224,6 +224,7 @@ impl<'a> Builder<'a> {
                 let access = DerivedAccess { query, alias, common_table, columns, width, conditions, kept };
                 Node::Derived(Box::new(access))
             }
+            Source::JsonTable(table) => self.lateral(number, LateralSource::Json(table.clone()), around),
             Source::Recursion(id) => Node::RecursiveInput { id: *id, columns: bound.used_columns(), width },
         }
     }

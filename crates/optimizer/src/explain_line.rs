@@ -18,9 +18,11 @@ impl Builder<'_> {
         conditions: &[Expression],
     ) -> ExplainRow {
         let mut row = self.line_of_table(number, reader, dependent);
+        let is_function = matches!(self.block.tables[number].source, Source::JsonTable(_));
         let finds_one = matches!(reader, Node::Table(access) if access.path.single_row);
         if !conditions.is_empty() && !finds_one {
-            row.extra.insert(0, "Using where".to_owned());
+            let place = if is_function { row.extra.len() } else { 0 };
+            row.extra.insert(place, "Using where".to_owned());
         }
         if hash {
             row.extra.push("Using join buffer (hash join)".to_owned());
@@ -38,7 +40,17 @@ impl Builder<'_> {
             (Source::Derived(..), Some(number)) => format!("<derived{number}>"),
             _ => bound.alias.clone(),
         };
-        ExplainRow { table: Some(name), access: Some("ALL"), filtered: Some(100.0), ..ExplainRow::default() }
+        let mut row = ExplainRow {
+            table: Some(name),
+            access: Some("ALL"),
+            filtered: Some(100.0),
+            ..ExplainRow::default()
+        };
+        if let Source::JsonTable(_) = bound.source {
+            row.rows = Some(2);
+            row.extra.extend(["Table function: json_table", "Using temporary"].map(str::to_owned));
+        }
+        row
     }
 
     fn line_of_access(&self, access: &TableAccess, dependent: bool) -> ExplainRow {

@@ -1,6 +1,7 @@
-//! Sources in FROM that depend on the tables before them: queries behind LATERAL. They are opened again for each row of
+//! Sources in FROM that depend on the tables before them: queries behind LATERAL, and JSON_TABLE. They are opened again for each row of
 //! those tables. Main types: [`LateralAccess`], [`SeededTree`].
 
+use crate::json_table::JsonTable;
 use crate::physical::{Node, QueryPlan};
 use expression::{Expression, ResultType};
 use std::sync::Arc;
@@ -12,7 +13,8 @@ pub struct LateralAccess {
     pub source: LateralSource,
     /// Alias.
     pub alias: String,
-    /// What it is opened with, over the row of the tables before it: the values that the query reads of them.
+    /// What it is opened with, over the row of the tables before it: the values that the query reads of them,
+    /// or the document.
     pub arguments: Vec<Expression>,
     /// Slots that the arguments read of tables outside of the join that the source stands in: see [`SeededTree`].
     pub seeds: Vec<usize>,
@@ -34,6 +36,8 @@ pub enum LateralSource {
         /// Numbers of the common tables within it that read the arguments too: they are computed anew with it.
         common_tables: Vec<usize>,
     },
+    /// JSON_TABLE over the document that is its one argument.
+    Json(Arc<JsonTable>),
 }
 
 impl LateralSource {
@@ -41,6 +45,7 @@ impl LateralSource {
     pub fn column(&self, position: usize) -> &ResultType {
         match self {
             LateralSource::Query { query, .. } => &query.columns[position].result,
+            LateralSource::Json(table) => &table.columns[position].result,
         }
     }
 }

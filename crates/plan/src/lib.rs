@@ -10,6 +10,7 @@ mod change;
 mod checked_parameter;
 pub mod dependence;
 mod depth;
+pub mod json_table;
 pub mod lateral;
 pub mod physical;
 pub mod physical_walk;

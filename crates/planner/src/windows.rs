@@ -141,6 +141,7 @@ fn nested_steps(node: &Node) -> usize {
 fn nested_in_source(access: &LateralAccess) -> usize {
     match &access.source {
         LateralSource::Query { query, .. } => nested_steps(&query.root),
+        LateralSource::Json(_) => 0,
     }
 }
 

@@ -59,9 +59,20 @@ fn mergeable_table(rules: Rules, block: &Block, select: &LogicalSelect) -> Optio
         let stays_null = || shows_columns(open, &table.slots);
         let asks_for_zero = asks_for_zero_dates(open, block, select, number, may_be_missing);
         let is_wanted = block.hints.of_table(HintKind::Merge, &table.alias).unwrap_or(by_default);
-        let merges = is_wanted && fits && may_copy && (!may_be_missing || stays_null()) && !asks_for_zero;
+        let read = block.tables_read_by(1 << number);
+        let sees_all = || tables_in_sight(tree, number).is_none_or(|seen| read & !seen == 0);
+        let stays = !may_be_missing || stays_null() && sees_all();
+        let merges = is_wanted && fits && may_copy && stays && !asks_for_zero;
         merges.then(|| (number, open.clone()))
     })
+}
+
+/// The tables that the condition of the outer join sees on whose inner side a table stands, as bits; None if there is no such join.
+fn tables_in_sight(tree: &JoinTree, number: usize) -> Option<u64> {
+    let JoinTree::Join { left, right, outer, .. } = tree else { return None };
+    let is_left = left.tables() >> number & 1 == 1;
+    let within = tables_in_sight(if is_left { left } else { right }, number);
+    within.or_else(|| (*outer && !is_left).then(|| tree.tables()))
 }
 
 /// Whether the columns that are used are those of its tables.

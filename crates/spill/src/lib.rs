@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+mod exact_slots;
 mod kept_rows;
 pub mod key_counts;
 mod key_set;
@@ -21,6 +22,7 @@ mod tests;
 mod workspace;
 
 pub use batch::RowBatch;
+pub use exact_slots::ExactSlots;
 pub use kept_rows::KeptRows;
 pub use key_set::KeySet;
 pub use row_codec::encode as encode_row;

@@ -6,6 +6,7 @@ pub mod ask;
 pub mod change;
 pub mod make;
 pub mod schema;
+pub mod table;
 pub mod value;
 
 use super::Derivation;

@@ -1,12 +1,13 @@
 //! Sources in FROM that are opened again for each row of the tables that they read, and joins with such a source in them. Main
 //! types: [`LateralReader`], [`TreeReader`].
 
-use super::exact_slots::ExactSlots;
+use super::json_rows::rows_of_document;
 use super::nested_loop::InnerReader;
 use super::{Operator, all_hold, collect, open};
 use crate::actuals::{Loop, StepId};
 use crate::batch::RowBatch;
 use crate::run::Run;
+use crate::spill::ExactSlots;
 use crate::spill::{RowCursor, RowStore};
 use errors::SqlResult;
 use expression::EvaluationContext;
@@ -98,6 +99,7 @@ fn rows_of(source: &LateralSource, arguments: Vec<Value>, run: &mut Run<'_, '_>)
             run.frames.pop();
             rows
         }
+        LateralSource::Json(table) => rows_of_document(table, arguments.first().unwrap_or(&Value::Null), run),
     }
 }
 

@@ -4,10 +4,10 @@
 mod aggregate;
 mod aggregate_state;
 mod direct;
-mod exact_slots;
 mod group;
 mod group_order;
 mod hash_join;
+mod json_rows;
 pub(crate) mod lateral;
 pub(crate) mod limit;
 mod merge_join;

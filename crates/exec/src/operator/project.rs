@@ -1,10 +1,10 @@
 //! Filter, projection and DISTINCT.
 
-use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, append_key};
 use crate::batch::{RowBatch, long_bytes};
 use crate::run::Run;
+use crate::spill::ExactSlots;
 use crate::spill::key_counts::KeyCounts;
 use crate::spill::{KeySet, LongHeld};
 use errors::SqlResult;

@@ -1,11 +1,11 @@
 //! UNION, INTERSECT and EXCEPT. The rows of the operands stream, one operand after the other; only keys are kept. Main
 //! type: [`SetOperationRun`].
 
-use super::exact_slots::ExactSlots;
 use super::project::{distinct_key, distinct_modes};
 use super::{Operator, open};
 use crate::batch::RowBatch;
 use crate::run::Run;
+use crate::spill::ExactSlots;
 use crate::spill::{Held, KeySet};
 use errors::SqlResult;
 use expression::EvaluationContext;

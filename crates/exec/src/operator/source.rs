@@ -1,11 +1,11 @@
 //! Sources without an engine table: nothing, one row, VALUES, derived tables, COUNT(*).
 
-use super::exact_slots::ExactSlots;
 use super::row_order::RowOrder;
 use super::{Operator, all_hold, collect, open};
 use crate::actuals::{Loop, StepId};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch, long_bytes};
 use crate::run::{Run, engine_error};
+use crate::spill::ExactSlots;
 use crate::spill::{LongHeld, RowCursor, RowStore};
 use engine::{EngineResult, ReadMode, ScanOptions, Table};
 use errors::SqlResult;

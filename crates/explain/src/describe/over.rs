@@ -6,7 +6,13 @@ use crate::step::{Estimate, Step};
 use expression::{Expression, ExpressionKind};
 use parser::ast::SetOperator;
 use plan::lateral::{LateralAccess, LateralSource};
-use plan::physical::{Aggregate, AggregateCall, DerivedAccess, Node, Recursive, RowLimit, SetTerm, SortKey};
+use plan::physical::{
+    Aggregate, AggregateCall, DerivedAccess, Node, QueryPlan, Recursive, RowLimit, SetTerm, SortKey,
+};
+
+/// What MySQL takes a table function to cost, and to make.
+const JSON_TABLE_COST: f64 = 2.725;
+const JSON_TABLE_ROWS: f64 = 2.0;
 
 /// The tables whose columns are read, in the order in which they are named.
 fn tables_read(arguments: &[Expression]) -> Vec<String> {
@@ -72,12 +78,19 @@ impl<'a> Describer<'a> {
 
     /// A source in FROM that is opened again for each row of the tables that it reads.
     pub(super) fn lateral(&mut self, access: &'a LateralAccess) -> Step {
-        let rows = self.lateral_rows(access);
-        let estimate = rows.estimate;
-        let scan = Step::costed(format!("Table scan on {}", access.alias), estimate)
-            .kind("table")
-            .detail("table_name", access.alias.as_str())
-            .reads([rows]);
+        let scan = match &access.source {
+            LateralSource::Query { query, .. } => {
+                let rows = self.lateral_rows(access, query);
+                Step::costed(format!("Table scan on {}", access.alias), rows.estimate)
+                    .kind("table")
+                    .detail("table_name", access.alias.as_str())
+                    .reads([rows])
+            }
+            LateralSource::Json(_) => {
+                Step::costed("Materialize table function", Estimate::new(JSON_TABLE_COST, JSON_TABLE_ROWS))
+                    .kind("materialized_table_function")
+            }
+        };
         let kept = self.actual(|actuals| actuals.of_lateral(access));
         if access.conditions.is_empty() {
             return scan.did(kept);
@@ -86,8 +99,7 @@ impl<'a> Describer<'a> {
         self.filtered(&access.conditions, scan).did(kept)
     }
 
-    fn lateral_rows(&mut self, access: &'a LateralAccess) -> Step {
-        let LateralSource::Query { query, .. } = &access.source;
+    fn lateral_rows(&mut self, access: &'a LateralAccess, query: &'a QueryPlan) -> Step {
         let outer = access.arguments.iter().map(|argument| self.shown(argument)).collect();
         let around = std::mem::replace(&mut self.outer, outer);
         let root = self.node(&query.root);

@@ -291,16 +291,20 @@ pub struct JsonTable {
 #[derive(Clone, Debug, PartialEq)]
 pub enum JsonTableColumn {
     Ordinality(Name),
-    Path {
-        name: Name,
-        data_type: super::DataType,
-        exists: bool,
-        path: Vec<u8>,
-        on_empty: Option<super::JsonReaction>,
-        on_error: Option<super::JsonReaction>,
-    },
-    Nested {
-        path: Vec<u8>,
-        columns: Vec<JsonTableColumn>,
-    },
+    Path(Box<JsonTablePath>),
+    Nested { path: Vec<u8>, columns: Vec<JsonTableColumn> },
+}
+
+/// A column of JSON_TABLE that shows what is at a path, or whether something is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JsonTablePath {
+    pub name: Name,
+    pub data_type: super::DataType,
+    /// EXISTS.
+    pub exists: bool,
+    pub path: Vec<u8>,
+    pub on_empty: Option<super::JsonReaction>,
+    pub on_error: Option<super::JsonReaction>,
+    /// ON EMPTY is written behind ON ERROR.
+    pub errors_first: bool,
 }

@@ -61,10 +61,82 @@ impl Printer<'_> {
                 text.shrink_to_fit();
                 Some((text, visible))
             }
-            TableReference::JsonTable(_) => None,
+            TableReference::JsonTable(table) => self.json_table(table),
             TableReference::Join(join) => self.join(join),
             TableReference::Nested(references) => self.joined_by_comma(references),
         }
+    }
+
+    fn json_table(&mut self, table: &JsonTable) -> Option<(String, Visible)> {
+        let mut names = Vec::new();
+        let text = self.apart(|printer| {
+            printer.push("json_table(");
+            printer.expression(&table.document)?;
+            printer.push(", ");
+            printer.path(&table.path);
+            printer.json_columns(&table.columns, &mut names)?;
+            printer.push(") ");
+            print_name(&mut printer.text, &table.alias);
+            Some(())
+        })?;
+        let shown = vec![true; names.len()];
+        let visible = self.add_table(None, &table.alias, None, names, &shown)?;
+        Some((text, visible))
+    }
+
+    /// Columns of JSON_TABLE; their names are added to the others.
+    fn json_columns(&mut self, columns: &[JsonTableColumn], names: &mut Vec<Name>) -> Option<()> {
+        self.push(" columns (");
+        for (at, column) in columns.iter().enumerate() {
+            self.push(if at > 0 { ", " } else { "" });
+            match column {
+                JsonTableColumn::Ordinality(name) => {
+                    print_name(&mut self.text, name);
+                    self.push(" for ordinality");
+                    names.push(name.clone());
+                }
+                JsonTableColumn::Path(column) => {
+                    print_name(&mut self.text, &column.name);
+                    self.push(" ");
+                    self.push(&super::types::declared(&column.data_type, self.charset)?);
+                    self.push(if column.exists { " exists path " } else { " path " });
+                    self.path(&column.path);
+                    if !column.exists {
+                        self.json_default(&column.on_empty, " on empty")?;
+                        self.json_default(&column.on_error, " on error")?;
+                    }
+                    names.push(column.name.clone());
+                }
+                JsonTableColumn::Nested { path, columns } => {
+                    self.push("nested path ");
+                    self.path(path);
+                    self.json_columns(columns, names)?;
+                }
+            }
+        }
+        self.push(")");
+        Some(())
+    }
+
+    fn path(&mut self, path: &[u8]) {
+        match std::str::from_utf8(path) {
+            Ok(text) => self.quoted(text),
+            Err(_) => self.string(path, None),
+        }
+    }
+
+    fn json_default(&mut self, reaction: &Option<JsonReaction>, place: &str) -> Option<()> {
+        match reaction {
+            None => return Some(()),
+            Some(JsonReaction::Null) => self.push(" null"),
+            Some(JsonReaction::Error) => self.push(" error"),
+            Some(JsonReaction::Default(value)) => {
+                self.push(" default ");
+                self.expression(value)?;
+            }
+        }
+        self.push(place);
+        Some(())
     }
 
     fn factor(&mut self, factor: &TableFactor) -> Option<(String, Visible)> {

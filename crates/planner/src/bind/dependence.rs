@@ -177,7 +177,7 @@ impl Collector<'_> {
                     kept: query.is_kept(),
                 });
             }
-            Source::Recursion(_) => {}
+            Source::JsonTable(_) | Source::Recursion(_) => {}
         }
     }
 

@@ -1,6 +1,7 @@
 //! FROM: tables, derived tables, views and common tables; the join tree with its conditions. Main function: [`bind_from`].
 
 use super::column::{derived_columns, table_columns};
+use super::json_table::json_table;
 use super::recursive::recursive_query;
 use super::view::bind_view;
 use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, Wanted, index_hints};
@@ -67,7 +68,7 @@ fn table_reference(binder: &mut Binder<'_>, item: &ast::TableReference) -> SqlRe
             }
             Ok(added)
         }
-        ast::TableReference::JsonTable(_) => Err(sql_error!(ER_NOT_SUPPORTED_YET, "JSON_TABLE")),
+        ast::TableReference::JsonTable(table) => json_table(binder, table),
         ast::TableReference::Join(join) => bind_join(binder, join),
         ast::TableReference::Nested(items) => {
             let mut all: Option<(JoinTree, Visible)> = None;

@@ -16,6 +16,7 @@ mod group;
 mod index_hints;
 mod joined_dates;
 mod json;
+mod json_table;
 mod last_block;
 mod literal;
 mod names;

@@ -131,7 +131,7 @@ impl Binder<'_> {
         if let Some(table) = &reference.table
             && clause != Clause::Having
             && self.blocks.len() <= 1
-            && self.blocks.iter().all(|block| block.tables.is_empty())
+            && self.blocks.iter().all(Block::shows_no_table)
         {
             return Err(sql_error!(ER_UNKNOWN_TABLE, table, clause.name()));
         }

@@ -18,7 +18,7 @@ fn granted_definition(table: &BoundTable) -> Option<&TableDefinition> {
         Source::Base(base) => Some(table.view.as_deref().unwrap_or_else(|| base.definition())),
         Source::Virtual(definition) => Some(definition),
         Source::Derived(..) => table.view.as_deref(),
-        Source::Recursion(_) => None,
+        Source::JsonTable(_) | Source::Recursion(_) => None,
     }
 }
 

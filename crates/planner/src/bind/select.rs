@@ -267,7 +267,7 @@ impl Binder<'_> {
                 return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, shown()));
             };
             // MySQL locks the tables of a query in FROM by its name, and then meets the name again.
-            let is_query = matches!(table.source, Source::Derived(_, None));
+            let is_query = matches!(table.source, Source::Derived(_, None) | Source::JsonTable(_));
             if is_query || locked.contains(&name.name) {
                 return Err(sql_error!(ER_DUPLICATE_TABLE_LOCK, shown()));
             }
@@ -275,7 +275,7 @@ impl Binder<'_> {
         }
         let is_query = |table: &BoundTable| matches!(table.source, Source::Derived(..));
         for table in tables.iter().filter(|table| clause.tables.is_empty() && !is_query(table)) {
-            if locked.contains(&table.alias) {
+            if locked.contains(&table.alias) || matches!(table.source, Source::JsonTable(_)) {
                 return Err(sql_error!(ER_DUPLICATE_TABLE_LOCK, table.alias));
             }
             locked.push(table.alias.clone());
