@@ -2,13 +2,14 @@
 //! Main type: [`Storing`].
 
 use crate::change::own_expression::value_over;
+use crate::document_watch::DocumentWatch;
 use crate::run::Run;
 use charset::CollationId;
 use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{SqlError, SqlResult, sql_error};
 use expression::{Coercibility, EvaluationContext, Expression, ResultType, SqlMode};
 use plan::DefaultValue;
-use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
+use values::store::{Documents, Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateRules, DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value};
 
@@ -116,6 +117,10 @@ impl Storing {
                 _ => implicit_default(&column.column_type),
             });
         }
+        let is_read =
+            (column.column_type.kind == TypeKind::Json) != (given.column_type.kind == TypeKind::Json);
+        let watch = is_read.then(|| DocumentWatch::new(run));
+        let documents = watch.as_ref().map_or(Documents::ANY, |watch| watch.documents());
         let mut context = StoreContext {
             mode: self.mode,
             table: &run.stores_to,
@@ -123,6 +128,7 @@ impl Storing {
             row: row_number,
             source: given.source,
             diagnostics: run.statement.diagnostics,
+            documents,
         };
         let stored = store(given.value, given.column_type, &column.column_type, &mut context)?;
         Ok(match stored {

@@ -2,6 +2,8 @@
 //! or a number of it, so that no operation meets the bytes of a document. Main functions: [`as_text`], [`as_number`], [`as_document`].
 
 use crate::builtin::{Call, FunctionDefinition, inner};
+use crate::context::EvaluationContext;
+use crate::document_watch::DocumentWatch;
 use crate::operators::json_cast;
 use crate::operators::{Cast, CastFailure};
 use crate::result_type::{Coercibility, ResultType, TypeClass};
@@ -13,6 +15,15 @@ use values::{Value, ValueRef};
 /// JSON as its text, in utf8mb4_bin; other values as they are.
 pub fn as_text(operand: Expression) -> Expression {
     convert(operand, ResultType::json_text())
+}
+
+/// The text of a document; nothing for other values.
+pub(crate) fn printed(document: ValueRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Vec<u8>> {
+    let mut text = Vec::new();
+    if let ValueRef::Bytes(document) = document {
+        values::json::print_watched(Node::of(document), &mut text, &DocumentWatch::new(context))?;
+    }
+    Ok(text)
 }
 
 /// JSON as a floating point number; other values as they are.

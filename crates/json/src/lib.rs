@@ -12,7 +12,6 @@ mod path;
 mod schema;
 mod search;
 mod unquote;
-mod watch;
 
 pub use change::{Setting, array_append, array_insert, remove, set};
 pub use contain::{contains, is_member, overlaps};
@@ -23,7 +22,6 @@ pub use path::{Cell, Leg, Path, Place};
 pub use schema::{PatternMatch, SchemaFailure, schema_check, schema_report};
 pub use search::search;
 pub use unquote::unquote;
-pub use watch::{Stopped, Unwatched, Watch};
 
 use errors::{SqlResult, sql_error};
 

@@ -5,6 +5,7 @@ use super::{derive_json, short_text};
 use crate::{Call, Derivation, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
+use expression::DocumentWatch;
 use expression::result_type::{ResultType, TypeClass};
 use std::borrow::Cow;
 use values::json::{Built, Members, Node, quote};
@@ -89,7 +90,8 @@ fn unquoted(call: &mut Call<'_>) -> SqlResult<Value> {
     check_text(call)?;
     let Some(text) = call.utf8_bytes(0)? else { return Ok(Value::Null) };
     let name = call.name();
-    let content = json::unquote(&text).map_err(|error| error.in_argument(1, name))?;
+    let watch = DocumentWatch::new(call.context());
+    let content = json::unquote(&text, &watch).map_err(|error| error.in_argument(1, name))?;
     Ok(Value::Bytes(content.into_owned()))
 }
 

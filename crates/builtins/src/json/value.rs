@@ -1,11 +1,11 @@
 //! JSON_VALUE: the one scalar at a path as a value of a type, and what happens without one. The binder gives the call its type.
 
-use super::arguments::{Arguments, Bounds};
+use super::arguments::Arguments;
 use crate::{Call, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{SqlError, SqlResult, code, sql_error};
 use expression::operators::json_cast;
-use expression::{ResultType, TypeClass};
+use expression::{DocumentWatch, ResultType, TypeClass};
 use values::json::{self, Fit, Node};
 use values::temporal::DateRules;
 use values::{ColumnType, TypeKind, Value};
@@ -53,7 +53,7 @@ fn value(call: &mut Call<'_>) -> SqlResult<Value> {
         Err(error) => return Err(error),
     };
     let Some(path) = call.path(1, false)? else { return Ok(Value::Null) };
-    let found = Bounds::of(call).outcome_of(|watch| ::json::find(document.node(), &path, watch))?;
+    let found = ::json::find(document.node(), &path, &DocumentWatch::new(call.context()))?;
     let node = match found[..] {
         [] => return react(call, ON_EMPTY, || sql_error!(ER_MISSING_JSON_VALUE, call_name())),
         [node] => node,

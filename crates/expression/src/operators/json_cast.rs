@@ -5,12 +5,13 @@ use super::cast::CastFailure;
 use super::listed_constant::unqualified;
 use crate::context::EvaluationContext;
 use crate::convert::{ZeroDates, moment_of_digits};
+use crate::document_watch::DocumentWatch;
 use crate::print::is_condition;
 use crate::result_type::{TypeClass, class_of};
 use crate::tree::{Expression, ExpressionKind};
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
-use values::json::{self, Built, Fit, Node};
+use values::json::{self, Built, Fit, Node, Watch};
 use values::{ColumnType, TypeKind, Value, ValueRef};
 
 /// A document as a value of a type that is no text, with warnings 3155 and 3156; NULL for what is no date or time.
@@ -108,7 +109,7 @@ pub(super) fn document_of_value(
     match value {
         ValueRef::Bytes(document) if from.kind == TypeKind::Json => Ok(Value::Bytes(document.to_vec())),
         ValueRef::Bytes(text) if failure == CastFailure::Warn && from.kind.is_text() => {
-            parsed(text, from.collation, 1, CAST_NAME).map(Value::Bytes)
+            parsed(text, from.collation, 1, CAST_NAME, &DocumentWatch::new(context)).map(Value::Bytes)
         }
         ValueRef::Bytes(_)
             if failure == CastFailure::Warn && from.kind.is_binary() && !from.is_number_bytes() =>
@@ -142,9 +143,15 @@ pub fn scalar(
 }
 
 /// The document that is written in a text. Errors 3141, 3144, 3157.
-pub fn parsed(text: &[u8], collation: CollationId, argument: usize, function: &str) -> SqlResult<Vec<u8>> {
-    let text = collation.charset().converted(text, CollationId::UTF8MB4_BIN.charset());
-    json::parse(&text, argument, function)
+pub fn parsed(
+    text: &[u8],
+    collation: CollationId,
+    argument: usize,
+    function: &str,
+    watch: &dyn Watch,
+) -> SqlResult<Vec<u8>> {
+    let text = json::in_utf8mb4(text, collation, watch)?;
+    json::parse(&text, argument, function, watch)
 }
 
 /// The text of a document that is no string, without the quotes that a date, a time or bytes have.
