@@ -19,6 +19,7 @@ mod temporal;
 
 pub use json::ask::MEMBER_OF;
 pub use json::value::{JSON_VALUE, Reaction};
+pub use json::value_default::value_default;
 pub use parameters::{ArgumentRule, argument_rule};
 
 use errors::SqlResult;

@@ -5,6 +5,7 @@ use super::string::{ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES, too_long};
 use super::{Call, Derivation, FunctionDefinition, acting, of_documents, pure};
 use charset::{Collation, CollationId};
 use errors::{SqlResult, sql_error};
+use expression::json;
 use expression::result_type::{ResultType, TypeClass};
 use functions::numeric::{self, Scale};
 use functions::pieces;
@@ -23,11 +24,14 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         sleep,
     ),
     acting("benchmark", 2, 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
-    pure(
+    of_documents(
         "bit_count",
         1,
         1,
-        |derivation| Ok(ResultType::integer(21).nullable_if(derivation.any_nullable())),
+        |derivation| {
+            derivation.arguments.iter_mut().for_each(json::make_integer);
+            Ok(ResultType::integer(21).nullable_if(derivation.any_nullable()))
+        },
         bit_count,
     ),
     pure("format_bytes", 1, 1, derive_formatted, |call| format_scaled(call, &numeric::BYTES)),

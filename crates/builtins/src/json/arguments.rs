@@ -5,7 +5,6 @@ use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use expression::DocumentWatch;
 use expression::operand::Operand;
-use expression::operators::json_cast;
 use expression::result_type::TypeClass;
 use json::Path;
 use std::borrow::Cow;
@@ -63,7 +62,9 @@ impl<'a> Arguments<'a> for Call<'a> {
         let name = self.name();
         let argument = self.argument(index);
         let ValueRef::Bytes(text) = operand.as_ref() else {
-            return match operand.is_null() {
+            // NULL of a type that is no JSON is an error, too.
+            let may_be = matches!(argument.class(), TypeClass::Text | TypeClass::Json | TypeClass::Null);
+            return match operand.is_null() && may_be {
                 true => Ok(None),
                 false => Err(wrong_type(index, name)),
             };
@@ -78,7 +79,7 @@ impl<'a> Arguments<'a> for Call<'a> {
             return Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary"));
         }
         let watch = DocumentWatch::new(self.context());
-        let made = json_cast::parsed(text, argument.collation(), index + 1, name, &watch)?;
+        let made = expression::json::parsed(text, argument.collation(), index + 1, name, &watch)?;
         drop(watch);
         self.wait_for(made.len())?;
         Ok(Some(Document::Made(made)))
@@ -93,7 +94,7 @@ impl<'a> Arguments<'a> for Call<'a> {
             }
             value => {
                 let connection = self.context().facts().connection_collation;
-                json_cast::scalar(value, self.expression(index), connection)?.encode()
+                expression::json::scalar(value, self.expression(index), connection)?.encode()
             }
         }
     }

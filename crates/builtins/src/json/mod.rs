@@ -7,6 +7,7 @@ pub mod change;
 pub mod make;
 pub mod schema;
 pub mod value;
+pub mod value_default;
 
 use super::Derivation;
 use charset::CollationId;

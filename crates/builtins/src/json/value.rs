@@ -4,7 +4,6 @@ use super::arguments::Arguments;
 use crate::{Call, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{SqlError, SqlResult, code, sql_error};
-use expression::operators::json_cast;
 use expression::{DocumentWatch, ResultType, TypeClass};
 use values::json::{self, Fit, Node};
 use values::temporal::DateRules;
@@ -123,14 +122,15 @@ fn converted(node: Node<'_>, target: &ColumnType) -> Option<Value> {
     })
 }
 
-fn is_year(year: i64) -> bool {
+/// Whether YEAR has it.
+pub(super) fn is_year(year: i64) -> bool {
     year == 0 || (1901..=2155).contains(&year)
 }
 
 fn text(node: Node<'_>, target: &ColumnType) -> Option<Value> {
     let bytes = match node {
         Node::String(text) => text.to_vec(),
-        node => json_cast::bare_text(node),
+        node => expression::json::bare_text(node),
     };
     let (from, to) = (CollationId::UTF8MB4_BIN, target.collation);
     let bytes = match to == CollationId::BINARY {

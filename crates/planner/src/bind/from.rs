@@ -3,7 +3,7 @@
 use super::column::{derived_columns, table_columns};
 use super::recursive::recursive_query;
 use super::view::bind_view;
-use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, Wanted, index_hints};
+use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, index_hints};
 use ::expression::Expression;
 use ::expression::operators::ComparisonOperator;
 use errors::{SqlResult, sql_error};
@@ -149,7 +149,7 @@ fn on_condition(
     let saved = std::mem::replace(&mut block.visible, visible.clone());
     let clause = std::mem::replace(&mut block.clause, Clause::On);
     let unseen = std::mem::replace(&mut block.unseen, first_table);
-    let bound = binder.scalar_as(condition, Wanted::integer());
+    let bound = binder.truth_of(condition);
     let block = binder.block();
     block.visible = saved;
     block.clause = clause;

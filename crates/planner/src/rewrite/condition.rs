@@ -2,7 +2,7 @@
 //! [`Settler::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
-use crate::bind::decided_by_range;
+use ::expression::operators::decided_by_range;
 use errors::SqlResult;
 use expression::operators::{Comparison, ComparisonOperator};
 use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};

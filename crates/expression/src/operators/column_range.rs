@@ -1,15 +1,11 @@
 //! Comparisons that the type of a column decides. Main function: [`decided_by_range`].
 
-use ::expression::operators::ComparisonOperator;
+use super::ComparisonOperator;
 use values::{ColumnType, TypeKind, Value};
 
 /// What a comparison of an integer or year column with a number comes out as for all that the column can hold but NULL: a
 /// TINYINT is never above 127. None if that depends on the row.
-pub(crate) fn decided_by_range(
-    operator: ComparisonOperator,
-    column: &ColumnType,
-    number: &Value,
-) -> Option<bool> {
+pub fn decided_by_range(operator: ComparisonOperator, column: &ColumnType, number: &Value) -> Option<bool> {
     use ComparisonOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual, NullSafeEqual};
     let number = match number {
         Value::Int(number) => i128::from(*number),
