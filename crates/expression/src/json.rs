@@ -169,6 +169,14 @@ pub fn bare_text(node: Node<'_>) -> Vec<u8> {
     if matches!(node, Node::Opaque(_)) && text.len() >= 2 && text.starts_with(b"\"") {
         text.pop();
         text.remove(0);
+        // Lines of base64 are the only escapes that such a value has.
+        if text.contains(&b'\\') {
+            text = text
+                .split(|byte| *byte == b'\\')
+                .map(|line| line.strip_prefix(b"n").unwrap_or(line))
+                .collect::<Vec<_>>()
+                .join(&b'\n');
+        }
     }
     text
 }

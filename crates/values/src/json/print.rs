@@ -189,9 +189,16 @@ pub fn quote(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
+/// Groups of four digits in a line: 76 characters.
+const BASE64_LINE_GROUPS: usize = 19;
+
+/// Appends base64 in lines, with the line feed's escape between them.
 fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for chunk in bytes.chunks(3) {
+    for (number, chunk) in bytes.chunks(3).enumerate() {
+        if number > 0 && number.is_multiple_of(BASE64_LINE_GROUPS) {
+            out.extend_from_slice(b"\\n");
+        }
         let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for place in 0..4 {
