@@ -43,6 +43,10 @@ SLOW = [f"LENGTH(SHA2(REPEAT(CONCAT(s, {number}), 900000), 512))" for number in 
 SETUP += [
     f"CREATE TABLE checked (s VARCHAR(100), CHECK ({' AND '.join(f'{slow} = 128' for slow in SLOW)}))",
     f"CREATE TABLE computed (s VARCHAR(100), {', '.join(f'g{number} INT AS ({slow})' for number, slow in enumerate(SLOW))})",
+    "CREATE TABLE documents (n JSON, o JSON)", "CREATE TABLE documents_copy (j JSON)",
+    # Numbers, and members whose keys are as long as each other.
+    "INSERT INTO documents SELECT CONCAT('[', REPEAT('7,', 4000000), '1]'),"
+    " (SELECT JSON_OBJECTAGG(SHA2(id, 256), JSON_ARRAY(id, s)) FROM t)",
     "CREATE TABLE plain (s VARCHAR(100))", "INSERT INTO plain VALUES ('a'), ('b'), ('c')",
 ]
 # What they changed is taken back before they answer: row by row, which takes some times as long as the change by sorted batches.
@@ -52,6 +56,10 @@ TABLES_JOINED = 14
 LONG = "REPEAT('ab', 2000000)"
 # Bytes, another number for each row.
 HUGE = "(64000000 + id)"
+# JSON texts of so many bytes.
+TEXT = "(30000000 + id)"
+# A path that differs from row to row.
+WHOLE = "IF(id, '$', '$.a')"
 
 # Name, statement. `{...}` are filled by SHAPES_TEXT below where a text is too long to write down.
 SHAPES = [
@@ -92,6 +100,40 @@ SHAPES = [
     ("soundex", f"SELECT LENGTH(SOUNDEX(REPEAT('abc', {HUGE} DIV 3))) FROM t"),
     ("shift of bytes", f"SELECT LENGTH(CAST(REPEAT('a', {HUGE}) AS BINARY) << 3) FROM t"),
     ("date_format", f"SELECT LENGTH(DATE_FORMAT('2020-01-01', REPEAT('%Y', {HUGE} DIV 4))) FROM t"),
+    # Documents: each call takes some tenths of a second.
+    ("json text, wide", f"SELECT SUM(JSON_LENGTH(CONCAT('[', REPEAT('1,', {TEXT} DIV 2), '1]'))) FROM t"),
+    ("json text, empty arrays", f"SELECT SUM(JSON_LENGTH(CONCAT('[', REPEAT('[],', {TEXT} DIV 3), '1]'))) FROM t"),
+    ("json text, deep", f"SELECT SUM(JSON_DEPTH(CONCAT(REPEAT('[', 99), REPEAT('1,', {TEXT} DIV 2), '1', REPEAT(']', 99)))) FROM t"),
+    ("json text, deep many times", f"SELECT SUM(JSON_LENGTH(CONCAT('[', REPEAT('[[[[[[[[[[]]]]]]]]]],', {TEXT} DIV 21), '1]'))) FROM t"),
+    ("json text, keys", "SELECT SUM(JSON_LENGTH(CONCAT('{', REPEAT('\"b\":1,\"a\":2,', 2000000 + id), '\"c\":3}'))) FROM t"),
+    ("json text, long string", f"SELECT SUM(JSON_LENGTH(CONCAT('\"', REPEAT('ab', {TEXT}), '\"'))) FROM t"),
+    ("json text, escapes", f"SELECT SUM(JSON_LENGTH(CONCAT('\"', REPEAT('\\\\n', {TEXT}), '\"'))) FROM t"),
+    ("json text, blanks", f"SELECT SUM(JSON_LENGTH(CONCAT('[', REPEAT(' ', 2 * {TEXT}), ']'))) FROM t"),
+    ("json text, latin1", f"SELECT SUM(JSON_LENGTH(CONVERT(CONCAT('\"\u00e9', REPEAT('ab', {TEXT}), '\"') USING latin1))) FROM t"),
+    ("json text, stored", f"INSERT INTO documents_copy SELECT CONCAT('[', REPEAT('1,', {TEXT} DIV 2), '1]') FROM t"),
+    ("json print", "SELECT SUM(LENGTH(JSON_SET(n, '$[1]', id))) FROM documents, t"),
+    ("json print, kept", "SELECT n, id FROM documents, t"),
+    ("json print, objects", "SELECT SUM(LENGTH(JSON_SET(o, '$.a', id))) FROM documents, t"),
+    ("json pretty", "SELECT SUM(LENGTH(JSON_PRETTY(JSON_SET(n, '$[1]', id)))) FROM documents, t"),
+    ("json stored as text", "INSERT INTO copy (s) SELECT LEFT(JSON_SET(n, '$[1]', id), 1) FROM documents, t"),
+    ("json extract", f"SELECT SUM(JSON_LENGTH(JSON_EXTRACT(n, {', '.join([WHOLE] * 5)}))) FROM documents, t"),
+    ("json wildcards", "SELECT SUM(JSON_LENGTH(JSON_EXTRACT(n, IF(id, '$[*]', '$')))) FROM documents, t"),
+    ("json descendants", "SELECT SUM(JSON_LENGTH(JSON_EXTRACT(o, IF(id, '$**[0]', '$')))) FROM documents, t"),
+    ("json search", "SELECT SUM(JSON_LENGTH(JSON_SEARCH(o, 'all', CONCAT('%a%', LEFT(id, 0), '%')))) FROM documents, t"),
+    ("json keys", "SELECT SUM(JSON_LENGTH(JSON_KEYS(o, IF(id, '$', '$.a')))) FROM documents, t"),
+    ("json contains", "SELECT SUM(JSON_CONTAINS(n, CONCAT('[', id + 9, ',', id + 10, ']'))) FROM documents, t"),
+    ("json overlaps", "SELECT SUM(JSON_OVERLAPS(n, JSON_SET(n, '$[0]', id))) FROM documents, t"),
+    ("json member of", "SELECT SUM(id + 10 MEMBER OF (n)) FROM documents, t"),
+    ("json insert", "SELECT SUM(JSON_LENGTH(JSON_ARRAY_INSERT(n, '$[0]', id, '$[0]', id))) FROM documents, t"),
+    ("json merge, arrays", "SELECT SUM(JSON_LENGTH(JSON_MERGE_PRESERVE(n, CAST(id AS JSON)))) FROM documents, t"),
+    ("json merge, objects", "SELECT SUM(JSON_LENGTH(JSON_MERGE_PATCH(o, JSON_OBJECT('a', id), o))) FROM documents, t"),
+    ("json compare", "SELECT SUM(n = JSON_SET(n, '$[last]', id)) FROM documents, t"),
+    ("json distinct", "SELECT COUNT(DISTINCT JSON_SET(n, '$[last]', id)) FROM documents, t"),
+    ("json sort", "SELECT JSON_LENGTH(JSON_SET(n, '$[last]', id)) FROM documents, t ORDER BY JSON_SET(n, '$[last]', id)"),
+    ("json depth", "SELECT SUM(JSON_DEPTH(JSON_ARRAY(n, id))) FROM documents, t"),
+    ("json schema", "SELECT SUM(JSON_SCHEMA_VALID(JSON_OBJECT('items', JSON_OBJECT('maximum', id + 9)), n)) FROM documents, t"),
+    ("json_arrayagg", "SELECT JSON_LENGTH(JSON_ARRAYAGG(x.s)) FROM t x, t y"),
+    ("json_objectagg", "SELECT JSON_LENGTH(JSON_OBJECTAGG(CONCAT(x.s, y.id), y.s)) FROM t x, t y"),
     ("benchmark", "SELECT BENCHMARK(1000000000, SHA2('x', 512))"),
     ("benchmark of a subquery", "SELECT BENCHMARK(1000000000, (SELECT COUNT(*) FROM one))"),
     ("sleep", "SELECT SLEEP(100)"),
@@ -387,6 +429,26 @@ def chains_are_refused(bench):
     return faults, ""
 
 
+def documents_are_charged(bench):
+    """What is made of a document counts as the statement's memory: error 1114 beyond connection_memory_limit."""
+    cursor, faults = bench.connect().cursor(), []
+    cursor.execute("USE resources")
+    cursor.execute("SET connection_memory_limit = 33554432")
+    text = "CONCAT('[', REPEAT('1,', 8000000), '1]')"
+    for sql in (f"SELECT JSON_LENGTH({text})", f"SELECT JSON_LENGTH(CAST({text} AS JSON))", f"INSERT INTO documents_copy VALUES ({text})",
+                "SELECT JSON_LENGTH(JSON_SET(n, '$[1]', 1)) FROM documents", "SELECT JSON_LENGTH(JSON_MERGE_PRESERVE(n, n)) FROM documents",
+                "SELECT LENGTH(JSON_PRETTY(n)) FROM documents", "SELECT JSON_LENGTH(JSON_EXTRACT(n, '$[*]')) FROM documents",
+                "SELECT JSON_LENGTH(JSON_SEARCH(o, 'all', '%')) FROM documents", "SELECT JSON_OVERLAPS(n, n) FROM documents",
+                "SELECT JSON_LENGTH(JSON_ARRAYAGG(REPEAT(s, 10))) FROM t"):
+        try:
+            cursor.execute(sql)
+            faults.append(f"{sql} ended")
+        except pymysql.err.MySQLError as error:
+            if error.args[0] != 1114:
+                faults.append(f"{sql} gives {error}")
+    return faults, ""
+
+
 def limits_are_kept(bench):
     """MAX_EXECUTION_TIME, as a hint and as a variable: error 3024, in time, whenever the statement runs."""
     cursor, faults, slowest = bench.connect().cursor(), [], 0.0
@@ -433,6 +495,8 @@ def run(bench, options):
     for name, shape in SHAPES:
         if options.only in name:
             judge(name, *bench.check(name, shape))
+    if options.only in "json memory":
+        judge("json memory", *documents_are_charged(bench))
     if options.only in "time limits":
         judge("time limits", *limits_are_kept(bench))
     end = time.monotonic() + 10

@@ -1,14 +1,18 @@
 //! Flow control functions: IF, IFNULL, NULLIF, COALESCE, and INTERVAL, ISNULL.
 
-use super::{Call, Derivation, FunctionDefinition, of_documents, pure};
+use super::{Call, Derivation, FunctionDefinition, of_documents, of_numbers};
+use charset::CollationId;
 use errors::SqlResult;
+use expression::DocumentWatch;
 use expression::convert;
+use expression::json;
 use expression::operators::{
     ComparisonMode, adapt_constant, check_moment, compare_values, prepare_equal_values,
 };
-use expression::result_type::ResultType;
+use expression::result_type::{Coercibility, ResultType, TypeClass};
 use std::cmp::Ordering;
-use values::Value;
+use values::json::{Node, Steps, compare_watched};
+use values::{Value, ValueRef};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -16,7 +20,11 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         "if",
         3,
         3,
-        |derivation| derivation.common_type(1..3),
+        |derivation| {
+            // A document is true as a number.
+            derivation.arguments.iter_mut().take(1).for_each(json::make_number);
+            derivation.common_type(1..3)
+        },
         |call| {
             let chosen = if call.truth(0)? == Some(true) { 1 } else { 2 };
             let value = call.operand(chosen)?;
@@ -34,7 +42,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         |_| Ok(ResultType::boolean()),
         |call| Ok(Value::Int(i64::from(call.operand(0)?.is_null()))),
     ),
-    pure("interval", 2, usize::MAX, |_| Ok(ResultType::integer(2)), interval),
+    of_numbers("interval", 2, usize::MAX, |_| Ok(ResultType::integer(2)), interval),
 ];
 
 fn derive_coalesce(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
@@ -57,6 +65,15 @@ fn coalesce(call: &mut Call<'_>) -> SqlResult<Value> {
 fn derive_nullif(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let facts = derivation.facts;
     if let [first, second] = &mut *derivation.arguments {
+        if second.result.class() == TypeClass::Json {
+            // The result is the first argument as it is, but that the collation of JSON's text is stronger than a literal's.
+            let mut result = first.result.clone();
+            let is_weak = result.class() == TypeClass::Text && result.coercibility == Coercibility::Coercible;
+            if is_weak && result.collation().charset().name == "utf8mb4" {
+                result.column_type.collation = CollationId::UTF8MB4_BIN;
+            }
+            return Ok(ResultType { is_truth: false, ..result.nullable() });
+        }
         adapt_constant(first, second, facts)?;
         check_moment(second, first, facts)?;
         let mut compared = first.clone();
@@ -68,12 +85,15 @@ fn derive_nullif(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     }
     let first = derivation.argument(0);
     if first.kind().has_members() {
-        return Ok(first.members_as_text().nullable());
+        return Ok(ResultType { is_truth: false, ..first.members_as_text().nullable() });
     }
-    Ok(first.clone().nullable())
+    Ok(ResultType { is_truth: false, ..first.clone().nullable() })
 }
 
 fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
+    if call.argument(1).class() == TypeClass::Json && call.argument(0).class() != TypeClass::Json {
+        return nullif_document(call);
+    }
     let mode = ComparisonMode::choose(call.expression(0), call.expression(1));
     let chosen = match mode {
         ComparisonMode::Double => call.chosen(0)?,
@@ -88,6 +108,18 @@ fn nullif(call: &mut Call<'_>) -> SqlResult<Value> {
         _ if call.argument(0).kind().has_members() => call.as_result(0),
         _ => call.value(0),
     }
+}
+
+/// Beside JSON the first argument is compared as the document that it stands for.
+fn nullif_document(call: &mut Call<'_>) -> SqlResult<Value> {
+    let (value, other) = (call.operand(0)?, call.operand(1)?);
+    let (false, ValueRef::Bytes(other)) = (value.is_null(), other.as_ref()) else { return call.value(0) };
+    let connection = call.context().facts().connection_collation;
+    let document = expression::json::scalar(value.as_ref(), call.expression(0), connection)?.encode()?;
+    let watch = DocumentWatch::new(call.context());
+    let order = compare_watched(Node::of(&document), Node::of(other), &mut Steps::new(&watch))?;
+    drop(watch);
+    if order.is_eq() { Ok(Value::Null) } else { call.value(0) }
 }
 
 fn interval(call: &mut Call<'_>) -> SqlResult<Value> {

@@ -23,6 +23,7 @@ mod xml;
 pub use json::ask::MEMBER_OF;
 pub use json::table::JSON_TABLE_DOCUMENT;
 pub use json::value::{JSON_VALUE, Reaction};
+pub use json::value_default::value_default;
 pub use parameters::{ArgumentRule, argument_rule};
 pub use temporal::zones::AT_TIME_ZONE;
 

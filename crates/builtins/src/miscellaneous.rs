@@ -5,6 +5,7 @@ use super::string::{ANY_LENGTH_CHARACTERS as ANY_LENGTH_BYTES, too_long};
 use super::{Call, Derivation, FunctionDefinition, acting, of_documents, pure};
 use charset::{Collation, CollationId};
 use errors::{SqlResult, sql_error};
+use expression::json;
 use expression::result_type::{ResultType, TypeClass};
 use functions::numeric::{self, Scale};
 use functions::pieces;
@@ -23,17 +24,20 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         sleep,
     ),
     acting("benchmark", 2, 2, |_| Ok(ResultType::integer(1).nullable()), benchmark),
-    pure(
+    of_documents(
         "bit_count",
         1,
         1,
-        |derivation| Ok(ResultType::integer(21).nullable_if(derivation.any_nullable())),
+        |derivation| {
+            derivation.arguments.iter_mut().for_each(json::make_integer);
+            Ok(ResultType::integer(21).nullable_if(derivation.any_nullable()))
+        },
         bit_count,
     ),
     pure("format_bytes", 1, 1, derive_formatted, |call| format_scaled(call, &numeric::BYTES)),
     pure("format_pico_time", 1, 1, derive_formatted, |call| format_scaled(call, &numeric::PICOSECONDS)),
     acting("load_file", 1, 1, |_| Ok(ResultType::binary(ANY_LENGTH_BYTES).nullable()), load_file),
-    pure("weight_string", 1, 2, derive_weight_string, weight_string),
+    pure("weight_string", 1, 3, derive_weight_string, weight_string),
     acting(
         "ps_current_thread_id",
         0,
@@ -182,8 +186,11 @@ fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let collation = call.text_collation(0).get();
     let Some(text) = call.text(0)? else { return Ok(Value::Null) };
-    let Some(wanted) = (if call.count() == 2 { call.integer(1)? } else { None }) else {
-        return weights(call, collation, &text);
+    let bytes = if call.count() == 3 { call.integer(2)?.filter(|bytes| *bytes > 0) } else { None };
+    let wanted = if call.count() >= 2 { call.integer(1)? } else { None };
+    let Some(wanted) = wanted.filter(|wanted| bytes.is_none() || *wanted > 0) else {
+        let whole = weights(call, collation, &text)?;
+        return fitted(call, collation, whole, bytes);
     };
     let charset = collation.charset();
     let wanted = usize::try_from(wanted).unwrap_or(0);
@@ -195,7 +202,35 @@ fn weight_string(call: &mut Call<'_>) -> SqlResult<Value> {
             charset.push(u32::from(b' '), &mut shown);
         }
     }
-    weights(call, collation, &shown)
+    let shown = weights(call, collation, &shown)?;
+    fitted(call, collation, shown, bytes)
+}
+
+/// Weights cut to so many bytes, or padded: with the weight of a blank where trailing blanks do not count, else with zeros.
+fn fitted(
+    call: &mut Call<'_>,
+    collation: &Collation,
+    weights: Value,
+    bytes: Option<i64>,
+) -> SqlResult<Value> {
+    let (Value::Bytes(mut fitted), Some(bytes)) = (weights.clone(), bytes) else { return Ok(weights) };
+    let wanted = usize::try_from(bytes).unwrap_or(0).min(call.context().facts().max_allowed_packet as usize);
+    let blank = match collation.pad_space {
+        true => {
+            let mut blank = Vec::new();
+            collation.charset().push(u32::from(b' '), &mut blank);
+            match self::weights(call, collation, &blank)? {
+                Value::Bytes(blank) => blank,
+                _ => Vec::new(),
+            }
+        }
+        false => vec![0],
+    };
+    while fitted.len() < wanted && !blank.is_empty() {
+        fitted.extend_from_slice(&blank);
+    }
+    fitted.truncate(wanted);
+    Ok(Value::Bytes(fitted))
 }
 
 /// NULL with warning 1301 for what is longer than max_allowed_packet. MySQL looks at the most that so many characters could weigh.

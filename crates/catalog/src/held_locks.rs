@@ -463,7 +463,11 @@ mod tests {
         fn take_kept(&self, held: &mut HeldLocks, table: &str, mode: LockMode) {
             let key = LockKey::table("s", table);
             let seen = Some(self.locks.see(&key, RowClass::default));
-            let needed = TableLocks { locks: vec![TableLock { key, mode, seen }], uses: Vec::new(), uses_temporary: false };
+            let needed = TableLocks {
+                locks: vec![TableLock { key, mode, seen }],
+                uses: Vec::new(),
+                uses_temporary: false,
+            };
             let limit = WaitLimit { timeout: AT_ONCE, kill: &self.kill };
             held.wanted_slot = true;
             held.take_tables(self.owner(), limit, &needed).unwrap();

@@ -8,7 +8,7 @@ use dictionary::{ColumnDefault, ColumnDefinition, GeneratedColumn};
 use errors::{SqlResult, sql_error};
 use expression::SqlMode;
 use parser::ast::{ColumnAttribute, ColumnSpecification, DataTypeKind, Expression, Literal};
-use values::store::{Source, StoreContext, StoreMode, store};
+use values::store::{Documents, Source, StoreContext, StoreMode, store};
 use values::temporal::DateRules;
 use values::{ColumnType, TypeKind, Value};
 
@@ -175,6 +175,7 @@ impl Definer<'_> {
             row: 1,
             source: Source::Expression,
             diagnostics: self.diagnostics,
+            documents: Documents::ANY,
         };
         let stored = store(&typed.value, &typed.column_type, &column.column_type, &mut context);
         match stored {

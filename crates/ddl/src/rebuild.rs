@@ -14,7 +14,7 @@ use expression::TimeZone;
 use plan::RowPlan;
 use std::sync::Arc;
 use values::row::{RowLayout, RowView};
-use values::store::{Source, StoreContext, StoreMode, store};
+use values::store::{Documents, Source, StoreContext, StoreMode, store};
 use values::{ColumnType, TypeKind, Value};
 
 /// Why a copy stopped.
@@ -407,6 +407,9 @@ impl RowConverter<'_, '_> {
         source: Source,
         to: &ColumnDefinition,
     ) -> Result<Value, CopyError> {
+        let is_read = (to.column_type.kind == TypeKind::Json) != (from.kind == TypeKind::Json);
+        let watch = is_read.then(|| self.copied.document_watch());
+        let documents = watch.as_ref().map_or(Documents::ANY, |watch| watch.documents());
         let mut context = StoreContext {
             mode: self.mode,
             table: &self.new.name.table,
@@ -414,6 +417,7 @@ impl RowConverter<'_, '_> {
             row: self.row,
             source,
             diagnostics: self.copied.diagnostics(),
+            documents,
         };
         let stored = store(value, from, &to.column_type, &mut context).map_err(|error| {
             // MySQL copies what only becomes shorter, and says that it cut it.

@@ -12,6 +12,7 @@ mod actuals;
 mod asked_first;
 mod change;
 mod context;
+mod document_watch;
 mod long_row;
 mod operator;
 mod outfile;
@@ -27,6 +28,7 @@ pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
     StatementContext, StatementOutcome,
 };
+pub use document_watch::DocumentWatch;
 
 use ::spill::{self, batch, key_table};
 use errors::{SqlResult, sql_error};

@@ -1,5 +1,6 @@
 //! A result row whose long values go from their table to the client a piece at a time. Main type: [`LongRow`].
 
+use crate::document_watch::DocumentWatch;
 use crate::run::{Run, engine_error};
 use engine::{LobReference, Table};
 use errors::{SqlResult, sql_error};
@@ -49,8 +50,7 @@ impl LongRow {
         let whole = 0..reference.length();
         let read = run.statement.transaction.read_value(table, &reference, whole, &mut value);
         read.map_err(|error| engine_error(error, table))?;
-        encoder.text(Some(&value), &mut self.short);
-        Ok(())
+        encoder.long_text(&value, &mut self.short, &DocumentWatch::new(run))
     }
 
     /// Sends the row.

@@ -2,6 +2,7 @@
 
 use crate::Prepared;
 use crate::context::StatementOutcome;
+use crate::document_watch::DocumentWatch;
 use crate::operator::open;
 use crate::run::Run;
 use errors::{SqlResult, sql_error};
@@ -9,6 +10,7 @@ use expression::{EvaluationContext, TypedValue};
 use parser::ast::{IntoVariable, QueryInto};
 use plan::QueryPlan;
 use values::RowRef;
+use values::TypeKind;
 use wire::result::{ResultColumn, ResultSink};
 
 /// The result columns as the protocol describes them.
@@ -54,12 +56,16 @@ pub fn send(
     let mut more = operator.next(run, &mut batch)?;
     sink.columns(columns, run.statement.facts.results_collation)?;
     let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
+    let prints = columns.iter().any(|column| column.column_type.kind == TypeKind::Json);
     while more {
         run.check_killed()?;
         // A locking read may have met rows whose commit is not durable yet.
         sink.require_durable(run.statement.transaction.reply_lsn());
         for row in batch.iter() {
-            sink.row(row.first(columns.len()))?;
+            match prints {
+                true => sink.long_documents(row.first(columns.len()), &DocumentWatch::new(run))?,
+                false => sink.row(row.first(columns.len()))?,
+            }
         }
         outcome.rows_sent += batch.len() as u64;
         more = operator.next(run, &mut batch)?;

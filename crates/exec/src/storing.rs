@@ -2,6 +2,7 @@
 //! Main type: [`Storing`].
 
 use crate::change::own_expression::value_over;
+use crate::document_watch::DocumentWatch;
 use crate::run::Run;
 use charset::CollationId;
 use dictionary::{ColumnDefinition, TableDefinition};
@@ -9,7 +10,7 @@ use errors::{SqlError, SqlResult, sql_error};
 use expression::{Coercibility, EvaluationContext, Expression, ResultType};
 use plan::DefaultValue;
 use plan::json_table::store_mode;
-use values::store::{Source, StoreContext, StoreMode, store, store_plainly};
+use values::store::{Documents, Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value};
 
@@ -106,6 +107,10 @@ impl Storing {
                 _ => implicit_default(&column.column_type),
             });
         }
+        let is_read =
+            (column.column_type.kind == TypeKind::Json) != (given.column_type.kind == TypeKind::Json);
+        let watch = is_read.then(|| DocumentWatch::new(run));
+        let documents = watch.as_ref().map_or(Documents::ANY, |watch| watch.documents());
         let mut context = StoreContext {
             mode: self.mode,
             table: &run.stores_to,
@@ -113,6 +118,7 @@ impl Storing {
             row: row_number,
             source: given.source,
             diagnostics: run.statement.diagnostics,
+            documents,
         };
         let stored = store(given.value, given.column_type, &column.column_type, &mut context)?;
         Ok(match stored {

@@ -12,9 +12,10 @@ use crate::json;
 use crate::operators::{
     Arithmetic, ArithmeticMode, ArithmeticOperator, Between, BitOperation, BitOperator, Case, Cast,
     CastFailure, Comparison, ComparisonMode, ComparisonOperator, DateArithmetic, InList, IntervalUnit, Like,
-    Regexp, check_regexp_sets, derive_negation, prepare_equal_values, prepare_list, prepare_pair,
-    prepare_range,
+    Regexp, check_regexp_sets, derive_negation, prepare_equal_values, prepare_list, prepare_listed_member,
+    prepare_pair, prepare_range,
 };
+use crate::print::is_condition;
 use crate::result_type::{Coercibility, ResultType, TypeClass};
 use crate::row_comparison::compare_rows;
 use crate::tree::{ColumnSlot, Expression, ExpressionKind, FunctionCall};
@@ -123,15 +124,23 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&left)?;
         scalar(&right)?;
-        json::make_number(&mut left);
-        json::make_number(&mut right);
-        let (mode, result) = Arithmetic::derive(
-            operator,
-            &left.result,
-            &right.result,
-            facts.sql_mode,
-            facts.division_precision_increment,
-        );
+        // JSON has the type of a floating point number, but DIV takes all digits of it.
+        let number = |side: &Expression| match side.result.class() {
+            TypeClass::Json => ResultType::double().nullable(),
+            _ => side.result.clone(),
+        };
+        let (left_number, right_number) = (number(&left), number(&right));
+        let make = match operator {
+            ArithmeticOperator::IntegerDivide => json::make_decimal,
+            _ => json::make_number,
+        };
+        make(&mut left);
+        make(&mut right);
+        let derive = |left, right| {
+            Arithmetic::derive(operator, left, right, facts.sql_mode, facts.division_precision_increment)
+        };
+        let (mode, _) = derive(&left.result, &right.result);
+        let (_, result) = derive(&left_number, &right_number);
         for operand in [&mut left, &mut right] {
             match mode {
                 ArithmeticMode::Integer => {}
@@ -185,7 +194,7 @@ impl Expression {
     pub fn bit(operator: BitOperator, left: Expression, right: Option<Expression>) -> SqlResult<Expression> {
         scalar(&left)?;
         right.as_ref().map_or(Ok(()), scalar)?;
-        let (left, right) = (json::as_number(left), right.map(json::as_number));
+        let (left, right) = (json::as_integer(left), right.map(json::as_integer));
         let (mut operation, result) = BitOperation::derive(operator, left, right);
         if !operation.over_bytes {
             choose_numbers(&mut operation.left, &ResultType::integer(BIT_DIGITS));
@@ -214,6 +223,7 @@ impl Expression {
     ) -> SqlResult<Expression> {
         scalar(&operand)?;
         scalar(&value)?;
+        json::make_comparable(&mut [&mut operand, &mut value]);
         let mode = prepare_equal_values("case", &mut operand, &mut value, facts)?;
         Ok(new_comparison(ComparisonOperator::Equal, mode, operand, value))
     }
@@ -314,7 +324,7 @@ impl Expression {
     ) -> SqlResult<Expression> {
         if matches!(operand.kind, ExpressionKind::Row(_)) {
             let mut terms = Vec::with_capacity(list.len());
-            let prepare = if list.len() == 1 { prepare_pair } else { prepare_equal_values };
+            let prepare = if list.len() == 1 { prepare_pair } else { prepare_listed_member };
             for member in list {
                 terms.push(compare_with(ComparisonOperator::Equal, operand.clone(), member, facts, prepare)?);
             }
@@ -383,6 +393,8 @@ impl Expression {
         mut otherwise: Option<Expression>,
         facts: BuildFacts,
     ) -> SqlResult<Expression> {
+        // A document is true as a number.
+        branches.iter_mut().for_each(|(condition, _)| json::make_number(condition));
         let mut results: Vec<&mut Expression> =
             branches.iter_mut().map(|(_, result)| result).chain(otherwise.as_mut()).collect();
         let mut derivation_collation = derive::DerivedCollation {
@@ -413,7 +425,7 @@ impl Expression {
         let may_fail = target.kind.is_temporal() || matches!(target.kind, TypeKind::Year | TypeKind::Json);
         let checked = target.kind.is_string() && facts.sql_mode.is_strict();
         let nullable = operand.result.nullable || may_fail || checked;
-        let result = ResultType { column_type: target, nullable, coercibility };
+        let result = ResultType { column_type: target, nullable, coercibility, is_truth: false };
         let cast = Cast { operand, failure: CastFailure::Warn, column: None };
         Ok(new(ExpressionKind::Cast(Box::new(cast)), result))
     }
@@ -591,7 +603,9 @@ impl Expression {
             }
             Ok(value) if context.diagnostics().count() == warnings && is_kept(&value) => {
                 let nullable = self.result.nullable || value == Value::Null;
-                let result = ResultType { nullable, ..self.result };
+                // What chooses among truth values gives a number.
+                let is_truth = is_condition(&self);
+                let result = ResultType { nullable, is_truth, ..self.result };
                 new(ExpressionKind::Literal(value), result)
             }
             _ => {

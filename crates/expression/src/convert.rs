@@ -632,8 +632,7 @@ fn text_of_type(
     };
     let mut value = value.into_value();
     if from.kind == TypeKind::Json {
-        let text = values::convert::to_text(value.as_ref(), from).unwrap_or_default().into_owned();
-        value = Value::Bytes(text);
+        value = Value::Bytes(crate::json::printed(value.as_ref(), context)?);
     }
     if let Value::Bytes(bytes) = value {
         // Bytes that are no text stay what they are until a table keeps them.

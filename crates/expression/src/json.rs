@@ -2,23 +2,57 @@
 //! or a number of it, so that no operation meets the bytes of a document. Main functions: [`as_text`], [`as_number`], [`as_document`].
 
 use crate::builtin::{Call, FunctionDefinition, inner};
-use crate::operators::json_cast;
+use crate::context::EvaluationContext;
+use crate::document_watch::DocumentWatch;
 use crate::operators::{Cast, CastFailure};
-use crate::result_type::{Coercibility, ResultType, TypeClass};
+use crate::print::is_condition;
+use crate::result_type::{Coercibility, ResultType, TypeClass, class_of};
 use crate::tree::{Expression, ExpressionKind};
+use charset::CollationId;
 use errors::SqlResult;
-use values::json::Node;
-use values::{Value, ValueRef};
+use values::json::{self, Built, Node, Watch};
+use values::{ColumnType, TypeKind, Value, ValueRef};
 
 /// JSON as its text, in utf8mb4_bin; other values as they are.
 pub fn as_text(operand: Expression) -> Expression {
     convert(operand, ResultType::json_text())
 }
 
+/// The text of a document; nothing for other values.
+pub(crate) fn printed(document: ValueRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Vec<u8>> {
+    let mut text = Vec::new();
+    if let ValueRef::Bytes(document) = document {
+        json::print_watched(Node::of(document), &mut text, &DocumentWatch::new(context))?;
+    }
+    Ok(text)
+}
+
 /// JSON as a floating point number; other values as they are.
 pub fn as_number(operand: Expression) -> Expression {
     convert(operand, ResultType::double())
 }
+
+/// JSON as an integer; other values as they are.
+pub fn as_integer(operand: Expression) -> Expression {
+    convert(operand, ResultType::integer(INTEGER_CHARACTERS))
+}
+
+/// JSON as an exact number; other values as they are.
+pub fn as_decimal(operand: Expression) -> Expression {
+    convert(operand, ResultType::longest_decimal())
+}
+
+/// Makes of JSON what is compared where MySQL knows no comparison of JSON (CASE, BETWEEN, FIELD): a number if one stands beside it,
+/// else its text.
+pub fn make_comparable(operands: &mut [&mut Expression]) {
+    use TypeClass::{Decimal, Double, Integer};
+    let is_number = |operand: &&mut Expression| matches!(operand.result.class(), Integer | Decimal | Double);
+    let make = if operands.iter().any(is_number) { make_number } else { make_text };
+    operands.iter_mut().for_each(|operand| make(operand));
+}
+
+/// Characters of the longest integer with its sign.
+const INTEGER_CHARACTERS: u32 = 21;
 
 fn convert(operand: Expression, target: ResultType) -> Expression {
     if operand.result.class() != TypeClass::Json {
@@ -52,6 +86,16 @@ pub fn make_number(operand: &mut Expression) {
     replace(operand, as_number);
 }
 
+/// The same of [`as_decimal`].
+pub fn make_decimal(operand: &mut Expression) {
+    replace(operand, as_decimal);
+}
+
+/// The same of [`as_integer`].
+pub fn make_integer(operand: &mut Expression) {
+    replace(operand, as_integer);
+}
+
 /// The same of [`as_document`].
 pub fn make_document(operand: &mut Expression) {
     replace(operand, as_document);
@@ -75,11 +119,64 @@ pub fn bare(call: &mut Call<'_>) -> SqlResult<Option<Vec<u8>>> {
     let ValueRef::Bytes(document) = operand.as_ref() else { return Ok(None) };
     Ok(Some(match Node::of(document) {
         Node::String(text) => text.to_vec(),
-        node => json_cast::bare_text(node),
+        node => bare_text(node),
     }))
 }
 
 fn replace(operand: &mut Expression, make: fn(Expression) -> Expression) {
     let inner = std::mem::replace(operand, Expression::null());
     *operand = make(inner);
+}
+
+/// A value as a scalar document: TRUE and FALSE are such only where they are literals or what a condition yields.
+pub fn scalar(
+    value: ValueRef<'_>,
+    operand: &Expression,
+    connection: CollationId,
+) -> SqlResult<Built<'static>> {
+    let column_type = &operand.result.column_type;
+    // A text that was given for a parameter of another type stays text.
+    let is_own = !matches!(value, ValueRef::Bytes(_))
+        || class_of(column_type.kind) == TypeClass::Text
+        || column_type.kind == TypeKind::Bit;
+    // A year is a number without sign, also one that was computed.
+    let value = match value {
+        ValueRef::Int(year) if column_type.kind == TypeKind::Year => ValueRef::UInt(year.unsigned_abs()),
+        value => value,
+    };
+    match is_own {
+        true => json::scalar(value, column_type, is_condition(operand)),
+        false => json::scalar(value, &ColumnType::varchar(u32::MAX, connection), false),
+    }
+}
+
+/// The document that is written in a text. Errors 3141, 3144, 3157.
+pub fn parsed(
+    text: &[u8],
+    collation: CollationId,
+    argument: usize,
+    function: &str,
+    watch: &dyn Watch,
+) -> SqlResult<Vec<u8>> {
+    let text = json::in_utf8mb4(text, collation, watch)?;
+    json::parse(&text, argument, function, watch)
+}
+
+/// The text of a document that is no string, without the quotes that a date, a time or bytes have.
+pub fn bare_text(node: Node<'_>) -> Vec<u8> {
+    let mut text = Vec::new();
+    json::print(node, &mut text);
+    if matches!(node, Node::Opaque(_)) && text.len() >= 2 && text.starts_with(b"\"") {
+        text.pop();
+        text.remove(0);
+        // Lines of base64 are the only escapes that such a value has.
+        if text.contains(&b'\\') {
+            text = text
+                .split(|byte| *byte == b'\\')
+                .map(|line| line.strip_prefix(b"n").unwrap_or(line))
+                .collect::<Vec<_>>()
+                .join(&b'\n');
+        }
+    }
+    text
 }

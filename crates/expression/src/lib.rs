@@ -10,6 +10,7 @@ mod common_type;
 pub mod context;
 pub mod convert;
 pub mod derive;
+mod document_watch;
 pub mod evaluate;
 pub mod facts;
 pub mod json;
@@ -33,6 +34,7 @@ pub use context::{
     CallState, EvaluationContext, LONG_BYTES, SessionView, SubqueryValue, TypedValue, VariableScope,
     waiting_bytes,
 };
+pub use document_watch::DocumentWatch;
 pub use facts::{SqlMode, StatementFacts, StatementTime};
 pub use functions::cipher::Mode as EncryptionMode;
 pub use functions::temporal::zone as time_zone;

@@ -130,9 +130,11 @@ pub fn is_condition(expression: &Expression) -> bool {
 }
 
 /// Functions that are conditions, besides those whose names begin with `is_ipv`.
-const CONDITIONS: [&str; 8] = [
+const CONDITIONS: [&str; 10] = [
+    "is_uuid",
     "isnull",
     "regexp_like",
+    "strcmp",
     "json_contains",
     "json_contains_path",
     "json_overlaps",
@@ -142,8 +144,7 @@ const CONDITIONS: [&str; 8] = [
 ];
 
 fn is_truth_literal(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Literal(Value::Int(0 | 1)))
-        && expression.result == ResultType::boolean()
+    matches!(expression.kind, ExpressionKind::Literal(Value::Int(0 | 1))) && expression.result.is_truth
 }
 
 /// NOT, which goes into the condition where MySQL has a word for that.

@@ -97,6 +97,10 @@ pub(crate) fn write_cast(cast: &Cast, target: &ColumnType, f: &mut Formatter<'_>
         CastFailure::Replace if target.collation != CollationId::BINARY => {
             write!(f, "convert({operand} using {})", text::character_set_name(target.collation))
         }
+        // What the binder put around JSON, or around what stands beside it.
+        CastFailure::Refuse if operand.result.kind() == TypeKind::Json || target.kind == TypeKind::Json => {
+            write!(f, "{operand}")
+        }
         CastFailure::Refuse => {
             write!(f, "convert({operand} using {})", text::character_set_name(target.collation))
         }

@@ -40,6 +40,11 @@ const DOUBLE_LENGTH: u32 = 23;
 /// Characters that the text of one has at most.
 const DOUBLE_CHARACTERS: u32 = 22;
 
+/// Display length of an integer in a user variable.
+const VARIABLE_INTEGER_LENGTH: u32 = 21;
+/// Characters that text in a user variable has at most.
+const VARIABLE_TEXT_CHARACTERS: u32 = 16_777_215;
+
 /// The type of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultType {
@@ -49,6 +54,9 @@ pub struct ResultType {
     pub nullable: bool,
     /// How strongly its collation holds.
     pub coercibility: Coercibility,
+    /// Whether a constant of the type, 0 or 1, is a truth value: TRUE, FALSE, and what a condition was folded to. In a document it is
+    /// `true` or `false`.
+    pub is_truth: bool,
 }
 
 /// The classes that decide how an operator treats its operands.
@@ -99,6 +107,7 @@ impl ResultType {
             column_type: ColumnType { length: Some(0), ..ColumnType::new(TypeKind::Null) },
             nullable: true,
             coercibility: Coercibility::Ignorable,
+            is_truth: false,
         }
     }
 
@@ -122,7 +131,7 @@ impl ResultType {
 
     /// The result of a predicate: an integer of one character.
     pub fn boolean() -> ResultType {
-        ResultType::integer(1)
+        ResultType { is_truth: true, ..ResultType::integer(1) }
     }
 
     /// DECIMAL(precision, scale).
@@ -168,14 +177,14 @@ impl ResultType {
     pub fn json() -> ResultType {
         let column_type =
             ColumnType { collation: CollationId::UTF8MB4_BIN, ..ColumnType::new(TypeKind::Json) };
-        ResultType { column_type, nullable: false, coercibility: Coercibility::Implicit }
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Implicit, is_truth: false }
     }
 
     /// The text of JSON.
     pub fn json_text() -> ResultType {
         let column_type = ColumnType::text(TypeKind::LongText, CollationId::UTF8MB4_BIN);
         let column_type = ColumnType { length: Some(JSON_CHARACTERS), ..column_type };
-        ResultType { column_type, nullable: false, coercibility: Coercibility::Implicit }
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Implicit, is_truth: false }
     }
 
     /// DATE.
@@ -207,7 +216,7 @@ impl ResultType {
             (_, true) => TypeKind::LongBlob,
         };
         let column_type = ColumnType { length: Some(characters), collation, ..ColumnType::new(kind) };
-        ResultType { column_type, nullable: false, coercibility }
+        ResultType { column_type, nullable: false, coercibility, is_truth: false }
     }
 
     /// Text that a function puts together: as [`ResultType::text`], but no longer than MySQL lets a function's text be.
@@ -225,7 +234,7 @@ impl ResultType {
     /// A date or time as text, where the row tells which: CHAR of the longest form.
     pub fn moment_text(collation: CollationId) -> ResultType {
         let column_type = ColumnType::char(MOMENT_CHARACTERS, collation);
-        ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible }
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible, is_truth: false }
     }
 
     /// VARBINARY of at most `bytes`.
@@ -239,11 +248,26 @@ impl ResultType {
             TypeClass::Text | TypeClass::Json => Coercibility::Implicit,
             _ => Coercibility::Numeric,
         };
-        ResultType { column_type, nullable, coercibility }
+        ResultType { column_type, nullable, coercibility, is_truth: false }
+    }
+
+    /// The type of a user variable: as wide as its kind can be, because another statement may set it anew.
+    pub fn user_variable(held: ColumnType) -> ResultType {
+        match class_of(held.kind) {
+            TypeClass::Null => ResultType::binary(VARIABLE_TEXT_CHARACTERS),
+            TypeClass::Integer if held.is_unsigned_integer() => ResultType::unsigned(VARIABLE_INTEGER_LENGTH),
+            TypeClass::Integer => ResultType::integer(VARIABLE_INTEGER_LENGTH),
+            TypeClass::Decimal => ResultType::longest_decimal(),
+            TypeClass::Double => ResultType::double(),
+            TypeClass::Text if held.kind.is_string() => {
+                ResultType::text(VARIABLE_TEXT_CHARACTERS, held.collation, Coercibility::Implicit)
+            }
+            _ => ResultType::column(held, true),
+        }
     }
 
     fn numeric(column_type: ColumnType) -> ResultType {
-        ResultType { column_type, nullable: false, coercibility: Coercibility::Numeric }
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Numeric, is_truth: false }
     }
 
     /// The text that values of an ENUM or SET are, as CHAR.

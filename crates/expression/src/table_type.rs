@@ -106,7 +106,7 @@ fn integer_type(result: &ResultType, source: ValueSource, purpose: TablePurpose)
     }
     if column_type.kind == TypeKind::Year
         && purpose == TablePurpose::Created
-        && source == ValueSource::Function
+        && matches!(source, ValueSource::Function | ValueSource::Literal)
     {
         return ColumnType { zerofill: false, ..column_type.clone() };
     }

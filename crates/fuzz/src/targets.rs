@@ -2,6 +2,7 @@
 
 use crate::seeds;
 use charset::CollationId;
+use values::json::Unwatched;
 use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
 use wire::auth::cache::PasswordCache;
 use wire::auth::exchange::{Channel, Credentials, Exchange, PasswordKey, Plugin};
@@ -102,8 +103,8 @@ fn write_rows(values: &[Value], kinds: impl Iterator<Item = TypeKind>) {
     for results in [CollationId::BINARY, CollationId::LATIN1_SWEDISH_CI] {
         let mut writer = RowWriter::new(&columns, results);
         let mut out = Vec::new();
-        writer.push_text(&mut out, RowRef::Values(values));
-        writer.push_binary(&mut out, RowRef::Values(values));
+        let _ = writer.push_text(&mut out, RowRef::Values(values), &Unwatched);
+        let _ = writer.push_binary(&mut out, RowRef::Values(values), &Unwatched);
     }
 }
 

@@ -1,12 +1,13 @@
 //! Changes of documents: JSON_SET, JSON_INSERT, JSON_REPLACE, JSON_ARRAY_APPEND, JSON_ARRAY_INSERT and JSON_REMOVE. Each changes a
-//! tree at one path, so a call with more of them goes from left to right. Nothing is opened where nothing changes.
+//! tree at one path, so a call with more of them goes from left to right. Nothing is opened where nothing changes; what is opened are steps
+//! of the work.
 
 mod way;
 
 use crate::path::{Cell, Leg, Path};
 use errors::{SqlResult, sql_error};
 use std::mem::replace;
-use values::json::Built;
+use values::json::{Built, Steps};
 use way::{Step, element_count, is_object, open_at, way_to};
 
 /// Which values [`set`] may write.
@@ -22,64 +23,84 @@ pub enum Setting {
 
 /// Sets the value at a path that leads to one value. A new one is made if the path leads into a container that is there; a
 /// cell outside its array goes to the array's nearer end. Returns whether something was written.
-pub fn set<'d>(document: &mut Built<'d>, path: &Path, value: Built<'d>, setting: Setting) -> bool {
+pub fn set<'d>(
+    document: &mut Built<'d>,
+    path: &Path,
+    value: Built<'d>,
+    setting: Setting,
+    steps: &mut Steps<'_>,
+) -> SqlResult<bool> {
     if let Some(way) = way_to(document, path.legs(), true) {
         let is_written = setting != Setting::New;
-        if is_written && let Some(old) = open_at(document, &way) {
+        if is_written && let Some(old) = open_at(document, &way, steps)? {
             *old = value;
         }
-        return is_written;
+        return Ok(is_written);
     }
-    let Some((last, legs)) = path.legs().split_last() else { return false };
+    let Some((last, legs)) = path.legs().split_last() else { return Ok(false) };
     let container = way_to(document, legs, true).filter(|_| setting != Setting::Old);
-    let Some(container) = container.and_then(|way| open_at(document, &way)) else { return false };
+    let Some(way) = container else { return Ok(false) };
+    let Some(container) = open_at(document, &way, steps)? else { return Ok(false) };
     match last {
         Leg::Member(key) if is_object(container) => {
-            if let Built::Object(members) = container.opened() {
+            if let Built::Object(members) = container.opened(steps)? {
                 members.insert(key.clone(), value);
             }
-            true
+            Ok(true)
         }
         Leg::Cell(cell) => {
             wrap(container);
-            insert_at(container, *cell, value)
+            insert_at(container, *cell, value, steps)
         }
-        _ => false,
+        _ => Ok(false),
     }
 }
 
 /// Appends a value to the array at a path; another value there becomes the first element of an array. Returns whether there
 /// was one.
-pub fn array_append<'d>(document: &mut Built<'d>, path: &Path, value: Built<'d>) -> bool {
-    let Some(way) = way_to(document, path.legs(), true) else { return false };
-    let Some(found) = open_at(document, &way) else { return false };
+pub fn array_append<'d>(
+    document: &mut Built<'d>,
+    path: &Path,
+    value: Built<'d>,
+    steps: &mut Steps<'_>,
+) -> SqlResult<bool> {
+    let Some(way) = way_to(document, path.legs(), true) else { return Ok(false) };
+    let Some(found) = open_at(document, &way, steps)? else { return Ok(false) };
     wrap(found);
-    let Built::Array(elements) = found.opened() else { return false };
+    let Built::Array(elements) = found.opened(steps)? else { return Ok(false) };
     elements.push(value);
-    true
+    Ok(true)
 }
 
 /// Inserts a value before the element that a path leads to. Does nothing if that is not in an array; no value is
 /// taken as an array of itself. Returns whether it was inserted. ER_INVALID_JSON_PATH_ARRAY_CELL if the path does not end with a cell.
-pub fn array_insert<'d>(document: &mut Built<'d>, path: &Path, value: Built<'d>) -> SqlResult<bool> {
+pub fn array_insert<'d>(
+    document: &mut Built<'d>,
+    path: &Path,
+    value: Built<'d>,
+    steps: &mut Steps<'_>,
+) -> SqlResult<bool> {
     let Some((Leg::Cell(cell), legs)) = path.legs().split_last() else {
         return Err(sql_error!(ER_INVALID_JSON_PATH_ARRAY_CELL));
     };
     let Some(way) = way_to(document, legs, false) else { return Ok(false) };
-    let Some(found) = open_at(document, &way) else { return Ok(false) };
-    Ok(element_count(found).is_some() && insert_at(found, *cell, value))
+    let Some(found) = open_at(document, &way, steps)? else { return Ok(false) };
+    match element_count(found) {
+        Some(_) => insert_at(found, *cell, value, steps),
+        None => Ok(false),
+    }
 }
 
 /// Takes out the value at a path. Returns whether there was one. ER_JSON_VACUOUS_PATH for the path `$`; other paths that lead
 /// to the document's own value do nothing.
-pub fn remove(document: &mut Built<'_>, path: &Path) -> SqlResult<bool> {
+pub fn remove(document: &mut Built<'_>, path: &Path, steps: &mut Steps<'_>) -> SqlResult<bool> {
     if path.legs().is_empty() {
         return Err(sql_error!(ER_JSON_VACUOUS_PATH));
     }
     let Some(way) = way_to(document, path.legs(), true) else { return Ok(false) };
     let Some((last, container)) = way.split_last() else { return Ok(false) };
-    let Some(container) = open_at(document, container) else { return Ok(false) };
-    match (container.opened(), last) {
+    let Some(container) = open_at(document, container, steps)? else { return Ok(false) };
+    match (container.opened(steps)?, last) {
         (Built::Array(elements), Step::Element(position)) if *position < elements.len() => {
             elements.remove(*position);
             Ok(true)
@@ -98,8 +119,13 @@ fn wrap(value: &mut Built<'_>) {
 }
 
 /// Inserts before the element at a cell, or at the nearer end if there is none. Returns whether it was an array.
-fn insert_at<'d>(array: &mut Built<'d>, cell: Cell, value: Built<'d>) -> bool {
-    let Built::Array(elements) = array.opened() else { return false };
+fn insert_at<'d>(
+    array: &mut Built<'d>,
+    cell: Cell,
+    value: Built<'d>,
+    steps: &mut Steps<'_>,
+) -> SqlResult<bool> {
+    let Built::Array(elements) = array.opened(steps)? else { return Ok(false) };
     elements.insert(cell.nearest(elements.len()).min(elements.len()), value);
-    true
+    Ok(true)
 }

@@ -3,17 +3,13 @@
 use crate::HowMany;
 use crate::find::{exists, find, first, first_unwrapped};
 use crate::path::Path;
-use crate::watch::{Stopped, Watch};
+use errors::SqlResult;
 use std::borrow::Cow;
-use values::json::{Built, Node};
+use values::json::{Built, Node, Steps, Watch};
 
 /// The values at paths; None if there are none. More than one path, or one that may lead to more than one value, gives an
 /// array; a value that two paths lead to is in it twice.
-pub fn extract<'d>(
-    document: Node<'d>,
-    paths: &[&Path],
-    watch: &dyn Watch,
-) -> Result<Option<Built<'d>>, Stopped> {
+pub fn extract<'d>(document: Node<'d>, paths: &[&Path], watch: &dyn Watch) -> SqlResult<Option<Built<'d>>> {
     if let [path] = paths
         && path.is_single()
     {
@@ -32,7 +28,7 @@ pub fn contains_path(
     how_many: HowMany,
     paths: &[&Path],
     watch: &dyn Watch,
-) -> Result<bool, Stopped> {
+) -> SqlResult<bool> {
     for path in paths {
         let is_there = exists(document, path, watch)?;
         if is_there == (how_many == HowMany::One) {
@@ -44,9 +40,15 @@ pub fn contains_path(
 
 /// The keys of the object at a path, as an array; None if there is none. An object is not taken as an array of itself: `$[0]`
 /// leads to none.
-pub fn keys<'d>(document: Node<'d>, path: &Path) -> Option<Built<'d>> {
-    let Some(Node::Object(object)) = first_unwrapped(document, path) else { return None };
-    Some(Built::Array(object.iter().map(|(key, _)| Built::String(Cow::Borrowed(key))).collect()))
+pub fn keys<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> SqlResult<Option<Built<'d>>> {
+    let Some(Node::Object(object)) = first_unwrapped(document, path) else { return Ok(None) };
+    let mut steps = Steps::new(watch);
+    let mut keys = Vec::with_capacity(object.len());
+    for (key, _) in object {
+        steps.next(size_of::<Built<'_>>())?;
+        keys.push(Built::String(Cow::Borrowed(key)));
+    }
+    Ok(Some(Built::Array(keys)))
 }
 
 /// How many elements or members a container has, and 1 for scalars.
@@ -59,7 +61,7 @@ pub fn length(node: Node<'_>) -> usize {
 }
 
 /// The [`length`] of what [`extract`] finds at a path: for a path with wildcards it is the number of values.
-pub fn length_at(document: Node<'_>, path: &Path, watch: &dyn Watch) -> Result<Option<usize>, Stopped> {
+pub fn length_at(document: Node<'_>, path: &Path, watch: &dyn Watch) -> SqlResult<Option<usize>> {
     Ok(match path.is_single() {
         true => first(document, path, watch)?.map(length),
         false => Some(find(document, path, watch)?.len()).filter(|count| *count > 0),

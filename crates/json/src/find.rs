@@ -5,13 +5,13 @@
 mod places;
 
 use crate::path::{Leg, Path, Place, range_of};
-use crate::watch::{Steps, Stopped, Watch};
+use errors::SqlResult;
 use places::Places;
 use std::ops::ControlFlow;
-use values::json::{ArrayIter, Node, ObjectIter};
+use values::json::{ArrayIter, Node, ObjectIter, Steps, Watch};
 
 /// The values that a path leads to.
-pub fn find<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<Vec<Node<'d>>, Stopped> {
+pub fn find<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> SqlResult<Vec<Node<'d>>> {
     let mut found = Vec::new();
     Search::wrapping(path.legs(), watch).run(document, &mut |node, _| {
         found.push(node);
@@ -21,7 +21,7 @@ pub fn find<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<Ve
 }
 
 /// The first value that a path leads to.
-pub fn first<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<Option<Node<'d>>, Stopped> {
+pub fn first<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> SqlResult<Option<Node<'d>>> {
     let mut found = None;
     Search::wrapping(path.legs(), watch).run(document, &mut |node, _| {
         found = Some(node);
@@ -31,7 +31,7 @@ pub fn first<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<O
 }
 
 /// Whether a path leads to any value.
-pub fn exists(document: Node<'_>, path: &Path, watch: &dyn Watch) -> Result<bool, Stopped> {
+pub fn exists(document: Node<'_>, path: &Path, watch: &dyn Watch) -> SqlResult<bool> {
     Ok(first(document, path, watch)?.is_some())
 }
 
@@ -48,7 +48,7 @@ pub fn first_unwrapped<'d>(document: Node<'d>, path: &Path) -> Option<Node<'d>> 
 pub type Found<'d> = Vec<(Node<'d>, Vec<Place<'d>>)>;
 
 /// The values that a path leads to, and where each of them is in the document. No value is taken as an array of itself.
-pub fn find_places<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> Result<Found<'d>, Stopped> {
+pub fn find_places<'d>(document: Node<'d>, path: &Path, watch: &dyn Watch) -> SqlResult<Found<'d>> {
     let mut found = Vec::new();
     let (places, steps) = (Some(Places::default()), Steps::new(watch));
     let mut search = Search { legs: path.legs(), places, wraps: false, steps };
@@ -119,7 +119,7 @@ impl<'p, 'd> Search<'p, 'd> {
     }
 
     /// Visits the values that all legs lead to. The stack is as deep as the document, and twice that for each `**`.
-    fn run(&mut self, document: Node<'d>, visit: Visit<'_, 'd>) -> Result<(), Stopped> {
+    fn run(&mut self, document: Node<'d>, visit: Visit<'_, 'd>) -> SqlResult<()> {
         let mut stack = Vec::new();
         if self.follow(Reached { node: document, place: 0, leg: 0 }, &mut stack, visit).is_break() {
             return Ok(());

@@ -13,18 +13,16 @@ mod schema;
 mod search;
 pub mod table;
 mod unquote;
-mod watch;
 
 pub use change::{Setting, array_append, array_insert, remove, set};
 pub use contain::{contains, is_member, overlaps};
 pub use extract::{contains_path, extract, keys, length, length_at};
-pub use find::{exists, find, find_places, first, first_unwrapped};
+pub use find::{find, first};
 pub use merge::{merge_patch, merge_preserve};
-pub use path::{Cell, Leg, Path, Place};
+pub use path::{Cell, Leg, Path};
 pub use schema::{PatternMatch, SchemaFailure, schema_check, schema_report};
 pub use search::search;
 pub use unquote::unquote;
-pub use watch::{Stopped, Unwatched, Watch};
 
 use errors::{SqlResult, sql_error};
 

@@ -6,11 +6,10 @@
 mod containers;
 mod scalars;
 
-use crate::watch::{Stopped, Watch};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use std::borrow::Cow;
-use std::cell::Cell;
-use values::json::{Built, Members, Node, Object, compare, print};
+use std::cell::RefCell;
+use values::json::{Built, Members, Node, Object, Watch, compare, print};
 
 /// Whether a text matches a regular expression somewhere, pattern first; None if the pattern is none.
 pub type PatternMatch<'m> = &'m dyn Fn(&[u8], &[u8]) -> Option<bool>;
@@ -27,31 +26,31 @@ pub struct SchemaFailure {
 }
 
 /// The first requirement of a schema that the document fails. Errors: ER_INVALID_JSON_TYPE if the schema is no object, and
-/// ER_NOT_SUPPORTED_YET if it has references.
+/// ER_NOT_SUPPORTED_YET if it has references; and those of the watch.
 pub fn schema_check(
     schema: Node<'_>,
     document: Node<'_>,
     function: &str,
     matches: PatternMatch<'_>,
     watch: &dyn Watch,
-) -> SqlResult<Result<Option<SchemaFailure>, Stopped>> {
+) -> SqlResult<Option<SchemaFailure>> {
     let Node::Object(schema_object) = schema else {
         return Err(sql_error!(ER_INVALID_JSON_TYPE, 1, function, "object"));
     };
     if has_reference(schema) {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, "references in JSON Schema"));
     }
-    let validator = Validator { matches, watch, is_stopped: Cell::new(false) };
+    let validator = Validator { matches, watch, stopped: RefCell::new(None) };
     let checked = validator.check(schema_object, document);
-    if validator.is_stopped.get() {
-        return Ok(Err(Stopped));
+    if let Some(error) = validator.stopped.take() {
+        return Err(error);
     }
-    let Err(failure) = checked else { return Ok(Ok(None)) };
-    Ok(Ok(Some(SchemaFailure {
+    let Err(failure) = checked else { return Ok(None) };
+    Ok(Some(SchemaFailure {
         schema_location: pointer(&failure.schema_way),
         document_location: pointer(&failure.document_way),
         keyword: failure.keyword,
-    })))
+    }))
 }
 
 /// The report of a check, as an object.
@@ -114,17 +113,17 @@ fn require(is_met: bool, keyword: &'static str) -> Checked {
 struct Validator<'m> {
     matches: PatternMatch<'m>,
     watch: &'m dyn Watch,
-    /// Nothing is checked any more: all fails at once.
-    is_stopped: Cell<bool>,
+    /// Why nothing is checked any more: all fails at once.
+    stopped: RefCell<Option<SqlError>>,
 }
 
 impl Validator<'_> {
     /// Checks a value. Each call goes deeper in the schema, so there are not more at a time than it is deep.
     fn check(&self, schema: Object<'_>, value: Node<'_>) -> Checked {
-        if self.is_stopped.get() || !self.watch.goes_on(0) {
-            self.is_stopped.set(true);
-            return Err(Failure::of("stopped"));
+        if self.stopped.borrow().is_none() {
+            *self.stopped.borrow_mut() = self.watch.go_on(0).err();
         }
+        require(self.stopped.borrow().is_none(), "stopped")?;
         if let Node::Opaque(_) = value {
             return self.check_opaque(schema, value);
         }

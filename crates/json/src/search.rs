@@ -3,11 +3,11 @@
 use crate::HowMany;
 use crate::find::{find_places, first_unwrapped};
 use crate::path::{Path, Place};
-use crate::watch::{Steps, Stopped, Watch};
+use errors::SqlResult;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write;
-use values::json::{ArrayIter, Built, Node, ObjectIter};
+use values::json::{ArrayIter, Built, Node, ObjectIter, Steps, Watch};
 
 /// The paths of strings that match, as strings: one path, or an array if there are more; None if nothing matches. Only values
 /// at or below the given paths are looked at; no path at all means the whole document. Results below a path without wildcards
@@ -18,7 +18,7 @@ pub fn search(
     matches: &dyn Fn(&[u8]) -> bool,
     paths: &[&Path],
     watch: &dyn Watch,
-) -> Result<Option<Built<'static>>, Stopped> {
+) -> SqlResult<Option<Built<'static>>> {
     let whole = Path::of(Vec::new());
     let everywhere = [&whole];
     let steps = Steps::new(watch);
@@ -53,7 +53,7 @@ impl Results<'_> {
         self.how_many == HowMany::One && !self.found.is_empty()
     }
 
-    fn add(&mut self, start: &str, way: &[Place<'_>]) -> Result<(), Stopped> {
+    fn add(&mut self, start: &str, way: &[Place<'_>]) -> SqlResult<()> {
         let mut path = start.to_owned();
         for place in way {
             // Writing to a string does not fail.
@@ -99,7 +99,7 @@ fn search_below<'d>(
     mut way: Vec<Place<'d>>,
     matches: &dyn Fn(&[u8]) -> bool,
     results: &mut Results<'_>,
-) -> Result<(), Stopped> {
+) -> SqlResult<()> {
     if results.is_complete() {
         return Ok(());
     }

@@ -3,8 +3,9 @@
 //! For each value that a path leads to there are the rows of the paths within it, one path after the other: siblings are a union. A
 //! value without any has a row of its own.
 
-use crate::{Path, Stopped, Watch, find};
-use values::json::Node;
+use crate::{Path, find};
+use errors::SqlResult;
+use values::json::{Node, Watch};
 
 /// A path with the paths within its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,36 +20,32 @@ pub struct Nest {
 
 /// Who makes rows of what is found.
 pub trait RowMaker {
-    /// Why rows are made no further.
-    type Error;
+    /// What a search for values asks.
+    type Watch: Watch;
 
-    /// Why the search for values was ended.
-    fn stopped(&mut self) -> Self::Error;
+    /// For one search; it is held as long as what was found.
+    fn watch(&self) -> Self::Watch;
 
     /// A nest is at a value, which is the so many-th of its path, from 1.
-    fn enter(&mut self, nest: &Nest, value: Node<'_>, ordinal: u64) -> Result<(), Self::Error>;
+    fn enter(&mut self, nest: &Nest, value: Node<'_>, ordinal: u64) -> SqlResult<()>;
 
     /// A nest has no value until it is entered again.
     fn leave(&mut self, nest: &Nest);
 
     /// A row of the values at which the nests are.
-    fn row(&mut self) -> Result<(), Self::Error>;
+    fn row(&mut self) -> SqlResult<()>;
 }
 
 /// Makes the rows of a value; whether there are any. The stack is as deep as the nests.
-pub fn for_each_row<M: RowMaker>(
-    around: Node<'_>,
-    nest: &Nest,
-    watch: &dyn Watch,
-    maker: &mut M,
-) -> Result<bool, M::Error> {
-    let values = find(around, &nest.path, watch).map_err(|Stopped| maker.stopped())?;
+pub fn for_each_row<M: RowMaker>(around: Node<'_>, nest: &Nest, maker: &mut M) -> SqlResult<bool> {
+    let watch = maker.watch();
+    let values = find(around, &nest.path, &watch)?;
     let has_rows = !values.is_empty();
     for (position, value) in values.into_iter().enumerate() {
         maker.enter(nest, value, position as u64 + 1)?;
         let mut has_inner = false;
         for inner in &nest.nests {
-            has_inner |= for_each_row(value, inner, watch, maker)?;
+            has_inner |= for_each_row(value, inner, maker)?;
         }
         if !has_inner {
             maker.row()?;
@@ -61,7 +58,7 @@ pub fn for_each_row<M: RowMaker>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Unwatched;
+    use values::json::Unwatched;
 
     #[derive(Default)]
     struct Shown {
@@ -70,13 +67,13 @@ mod tests {
     }
 
     impl RowMaker for Shown {
-        type Error = Stopped;
+        type Watch = Unwatched;
 
-        fn stopped(&mut self) -> Stopped {
-            Stopped
+        fn watch(&self) -> Unwatched {
+            Unwatched
         }
 
-        fn enter(&mut self, nest: &Nest, _value: Node<'_>, ordinal: u64) -> Result<(), Stopped> {
+        fn enter(&mut self, nest: &Nest, _value: Node<'_>, ordinal: u64) -> SqlResult<()> {
             self.at.resize(self.at.len().max(nest.id + 1), None);
             self.at[nest.id] = Some(ordinal);
             Ok(())
@@ -87,7 +84,7 @@ mod tests {
             self.at[nest.id] = None;
         }
 
-        fn row(&mut self) -> Result<(), Stopped> {
+        fn row(&mut self) -> SqlResult<()> {
             let at = self.at.iter().map(|at| at.map_or("-".to_owned(), |at| at.to_string()));
             self.rows.push(at.collect());
             Ok(())
@@ -104,8 +101,8 @@ mod tests {
         let document = document.expect("a document");
         let inner = vec![nest(1, "$.x[*]", Vec::new()), nest(2, "$.y[*]", Vec::new())];
         let mut shown = Shown { at: vec![None; 3], ..Shown::default() };
-        let found = for_each_row(Node::of(&document), &nest(0, "$[*]", inner), &Unwatched, &mut shown);
-        assert_eq!(found, Ok(true));
+        let found = for_each_row(Node::of(&document), &nest(0, "$[*]", inner), &mut shown);
+        assert!(found.expect("rows"));
         assert_eq!(shown.rows, ["11-", "12-", "1-1", "2-1", "3--"]);
     }
 }

@@ -1,17 +1,20 @@
 //! Laws that hold for all documents, and texts of all kinds that must not end in a panic.
 
-use json::{Cell, Leg, Path, Setting, Unwatched, Watch};
+use errors::{SqlResult, sql_error};
+use json::{Cell, Leg, Path, Setting};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use std::borrow::Cow;
-use values::json::{Built, Members, Node, compare, parse, print, print_pretty, read};
+use values::json::{
+    Built, Members, Node, Steps, Unwatched, Watch, compare, parse, print, print_pretty, read,
+};
 
 /// Ended at its first question.
 struct Ended;
 
 impl Watch for Ended {
-    fn goes_on(&self, _bytes: usize) -> bool {
-        false
+    fn go_on(&self, _bytes: usize) -> SqlResult<()> {
+        Err(sql_error!(ER_QUERY_INTERRUPTED))
     }
 }
 
@@ -25,6 +28,27 @@ fn overlaps(a: Node<'_>, b: Node<'_>) -> bool {
 
 fn contains(target: Node<'_>, candidate: Node<'_>) -> bool {
     json::contains(target, candidate, &Unwatched) == Ok(true)
+}
+
+/// The value that a path leads to, where no value is taken as an array of itself.
+fn first_unwrapped<'d>(document: Node<'d>, path: &Path) -> Option<Node<'d>> {
+    path.legs().iter().try_fold(document, |node, leg| match (node, leg) {
+        (Node::Object(object), Leg::Member(key)) => object.get(key),
+        (Node::Array(array), Leg::Cell(cell)) => array.get(cell.position(array.len())?),
+        _ => None,
+    })
+}
+
+fn steps() -> Steps<'static> {
+    Steps::new(&Unwatched)
+}
+
+fn merge_patch<'d>(target: Built<'d>, patch: Node<'d>) -> Built<'d> {
+    json::merge_patch(target, patch, &mut steps()).expect("nobody ends it")
+}
+
+fn merge_preserve<'d>(left: Built<'d>, right: Built<'d>) -> Built<'d> {
+    json::merge_preserve(left, right, &mut steps()).expect("nobody ends it")
 }
 
 fn key() -> impl Strategy<Value = Vec<u8>> {
@@ -172,20 +196,19 @@ proptest! {
     #[test]
     fn printed_documents_are_parsed_to_the_same_bytes(document in document()) {
         let node = Node::of(&document);
-        prop_assert_eq!(&parse(&printed(node), 1, "test").expect("a text"), &document);
+        prop_assert_eq!(&parse(&printed(node), 1, "test", &Unwatched).expect("a text"), &document);
         let mut pretty = Vec::new();
-        prop_assert!(print_pretty(node, &mut pretty, &mut |_| true));
-        prop_assert_eq!(&parse(&pretty, 1, "test").expect("a text"), &document);
+        prop_assert_eq!(print_pretty(node, &mut pretty, u64::MAX, &Unwatched), Ok(true));
+        prop_assert_eq!(&parse(&pretty, 1, "test", &Unwatched).expect("a text"), &document);
     }
 
     #[test]
     fn texts_do_not_panic(text in vec(any::<u8>(), 0..40), json in "[\\[\\]{}\",:\\\\u0-9eE.+ntrufalsd-]{0,40}") {
         for text in [text.as_slice(), json.as_bytes()] {
-            if let Ok(built) = read(text) {
-                let document = encoded(&built);
+            if let Ok(document) = read(text, &Unwatched) {
                 prop_assert!(values::json::is_sound(&document));
             }
-            let _ = json::unquote(text);
+            let _ = json::unquote(text, &Unwatched);
             let _ = Path::parse(text);
         }
     }
@@ -194,7 +217,7 @@ proptest! {
     fn paths_do_not_panic(legs in "\\$([.\\[\\]*\"\\\\u 0-9alosté-]|to|last|\\*\\*|\\[1 to 2\\]){0,12}", document in document()) {
         if let Ok(path) = Path::parse(legs.as_bytes()) {
             prop_assert_eq!(&Path::parse(path.to_string().as_bytes()).expect("a printed path"), &path);
-            prop_assert_eq!(find(Node::of(&document), &path).is_empty(), !json::exists(Node::of(&document), &path, &Unwatched).expect("nobody ends it"));
+            prop_assert_eq!(find(Node::of(&document), &path).is_empty(), json::first(Node::of(&document), &path, &Unwatched).expect("nobody ends it").is_none());
         }
     }
 
@@ -203,7 +226,7 @@ proptest! {
         let (damaged, other) = (Node::of(&document), Node::of(&other));
         let _ = find(damaged, &path);
         let _ = contains(damaged, other) || contains(other, damaged) || overlaps(damaged, other);
-        let _ = json::merge_patch(json::merge_preserve(Built::Kept(damaged), Built::Kept(other)), damaged).encode();
+        let _ = merge_patch(merge_preserve(Built::Kept(damaged), Built::Kept(other)), damaged).encode();
         let _ = json::schema_check(damaged, other, "test", &|_, _| Some(true), &Unwatched);
         let _ = json::schema_check(other, damaged, "test", &|_, _| Some(true), &Unwatched);
     }
@@ -226,12 +249,12 @@ proptest! {
     fn what_is_set_is_there(document in document(), path in path(), value in value()) {
         if path.is_single() {
             let mut tree = Built::Kept(Node::of(&document));
-            let is_written = json::set(&mut tree, &path, value.clone(), Setting::Both);
+            let is_written = json::set(&mut tree, &path, value.clone(), Setting::Both, &mut steps()).expect("nobody ends it");
             let (changed, value) = (encoded(&tree), encoded(&value));
             let found = json::first(Node::of(&changed), &path, &Unwatched).expect("nobody ends it").map(Node::to_document);
             // A cell outside its array goes to the nearer end, and one of a scalar may make an array of it.
             let is_exact = matches!(path.legs().last(), Some(Leg::Member(_)))
-                || json::first_unwrapped(Node::of(&document), &path).is_some();
+                || first_unwrapped(Node::of(&document), &path).is_some();
             match (is_written, is_exact) {
                 (true, true) => prop_assert_eq!(found, Some(value)),
                 (true, false) => prop_assert!(matches!(path.legs().last(), Some(Leg::Cell(_)))),
@@ -244,8 +267,8 @@ proptest! {
     fn a_new_member_is_taken_out_again(document in document(), value in value()) {
         let path = Path::parse(b"$.\"a new key\"").expect("a path");
         let mut tree = Built::Kept(Node::of(&document));
-        if json::set(&mut tree, &path, value, Setting::New) {
-            prop_assert!(json::remove(&mut tree, &path).expect("a path with steps"));
+        if json::set(&mut tree, &path, value, Setting::New, &mut steps()).expect("nobody ends it") {
+            prop_assert!(json::remove(&mut tree, &path, &mut steps()).expect("a path with steps"));
         }
         prop_assert_eq!(encoded(&tree), document);
     }
@@ -253,12 +276,12 @@ proptest! {
     #[test]
     fn patches_are_idempotent(target in document(), patch in document()) {
         let (target, patch) = (Node::of(&target), Node::of(&patch));
-        let once = encoded(&json::merge_patch(Built::Kept(target), patch));
-        let twice = encoded(&json::merge_patch(Built::Kept(Node::of(&once)), patch));
+        let once = encoded(&merge_patch(Built::Kept(target), patch));
+        let twice = encoded(&merge_patch(Built::Kept(Node::of(&once)), patch));
         prop_assert_eq!(&once, &twice);
-        let empty = parse(b"{}", 1, "test").expect("a text");
+        let empty = parse(b"{}", 1, "test", &Unwatched).expect("a text");
         if let Node::Object(_) = target {
-            prop_assert_eq!(encoded(&json::merge_patch(Built::Kept(target), Node::of(&empty))), target.to_document());
+            prop_assert_eq!(encoded(&merge_patch(Built::Kept(target), Node::of(&empty))), target.to_document());
         }
     }
 
@@ -267,13 +290,13 @@ proptest! {
         let (a, b) = (Node::of(&a), Node::of(&b));
         prop_assert!(contains(a, a));
         prop_assert_eq!(overlaps(a, b), overlaps(b, a));
-        if json::is_member(a, b) {
+        if json::is_member(a, b, &Unwatched).expect("nobody ends it") {
             prop_assert!(contains(b, a));
             if let Node::Array(_) = b {
                 prop_assert!(matches!(a, Node::Array(_)) || overlaps(a, b));
             }
         }
-        let merged = encoded(&json::merge_preserve(Built::Kept(a), Built::Kept(b)));
+        let merged = encoded(&merge_preserve(Built::Kept(a), Built::Kept(b)));
         match (a, b) {
             (Node::Object(_), Node::Object(_)) => prop_assert!(contains(Node::of(&merged), a)),
             _ => {
@@ -290,26 +313,28 @@ proptest! {
 fn long_inputs_take_neither_stack_nor_quadratic_time() {
     let legs = "[0]".repeat(200_000) + &"**[0]".repeat(50);
     let path = Path::parse(format!("${legs}").as_bytes()).expect("a path");
-    let whole = parse(b"[[[1]],2]", 1, "test").expect("a text");
+    let whole = parse(b"[[[1]],2]", 1, "test", &Unwatched).expect("a text");
     assert_eq!(find(Node::of(&whole), &path).len(), 1);
 
     let numbers = |from: usize| (from..from + 60_000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
     let (a, b) = (format!("[{}]", numbers(0)), format!("[{}]", numbers(60_000)));
-    let (a, b) =
-        (parse(a.as_bytes(), 1, "test").expect("a text"), parse(b.as_bytes(), 1, "test").expect("a text"));
+    let (a, b) = (
+        parse(a.as_bytes(), 1, "test", &Unwatched).expect("a text"),
+        parse(b.as_bytes(), 1, "test", &Unwatched).expect("a text"),
+    );
     assert!(!overlaps(Node::of(&a), Node::of(&b)));
     assert!(contains(Node::of(&a), Node::of(&a)));
-    assert_eq!(json::overlaps(Node::of(&a), Node::of(&b), &Ended), Err(json::Stopped));
+    assert_eq!(json::overlaps(Node::of(&a), Node::of(&b), &Ended), Err(sql_error!(ER_QUERY_INTERRUPTED)));
     assert!(json::find(Node::of(&a), &Path::parse(b"$[*]").expect("a path"), &Ended).is_err());
 
     let members = |from: usize| {
         let members: Vec<String> = (from..from + 60_000).rev().map(|n| format!("\"k{n}\":{n}")).collect();
-        parse(format!("{{{}}}", members.join(",")).as_bytes(), 1, "test").expect("a text")
+        parse(format!("{{{}}}", members.join(",")).as_bytes(), 1, "test", &Unwatched).expect("a text")
     };
     let (a, b) = (members(0), members(30_000));
     for merged in [
-        json::merge_preserve(Built::Kept(Node::of(&a)), Built::Kept(Node::of(&b))),
-        json::merge_patch(Built::Kept(Node::of(&a)), Node::of(&b)),
+        merge_preserve(Built::Kept(Node::of(&a)), Built::Kept(Node::of(&b))),
+        merge_patch(Built::Kept(Node::of(&a)), Node::of(&b)),
     ] {
         assert_eq!(json::length(Node::of(&encoded(&merged))), 90_000);
     }

@@ -2,9 +2,8 @@
 //! question a line; its fields are separated by tabs and escape control characters and backslashes.
 
 use errors::SqlResult;
-use json::{HowMany, Path, Setting, Unwatched};
-use values::json::{Built, Node, print};
-use values::json::{TextError, parse, read};
+use json::{HowMany, Path, Setting};
+use values::json::{Built, Node, Steps, TextError, Unwatched, parse, print, read};
 
 fn unescaped(field: &str) -> Vec<u8> {
     let mut out = Vec::new();
@@ -51,13 +50,12 @@ fn texts() {
     let lines = include_str!("recorded/broken_texts.tsv").lines();
     let answers = lines.map(|line| {
         let fields: Vec<&str> = line.split('\t').collect();
-        let got = match read(&unescaped(fields[0])) {
-            Ok(built) => {
-                let document = built.encode().expect("a text of allowed depth");
+        let got = match read(&unescaped(fields[0]), &Unwatched) {
+            Ok(document) => {
                 assert!(values::json::is_sound(&document));
                 ("ok".to_owned(), String::new(), printed(&document))
             }
-            Err(TextError::TooDeep) => ("3157".to_owned(), String::new(), String::new()),
+            Err(TextError::Failed(error)) => (error.number().to_string(), String::new(), String::new()),
             Err(TextError::Syntax { message, position }) => {
                 (message.to_owned(), position.to_string(), String::new())
             }
@@ -74,7 +72,7 @@ fn texts() {
 
 #[test]
 fn paths() {
-    let document = parse(br#"[[{"a":{"b":1}}]]"#, 1, "test").expect("a document");
+    let document = parse(br#"[[{"a":{"b":1}}]]"#, 1, "test", &Unwatched).expect("a document");
     let answers = include_str!("recorded/paths.tsv").lines().map(|line| {
         let fields: Vec<&str> = line.split('\t').collect();
         let bytes = unescaped(fields[0]);
@@ -84,8 +82,9 @@ fn paths() {
                 assert_eq!(path, again);
                 let single = Path::parse_single(&bytes)
                     .map_or_else(|error| error.number().to_string(), |_| "single".to_owned());
-                let found =
-                    u8::from(json::exists(Node::of(&document), &path, &Unwatched).expect("nobody ends it"));
+                let found = u8::from(
+                    json::first(Node::of(&document), &path, &Unwatched).expect("nobody ends it").is_some(),
+                );
                 format!("ok {found} {single}")
             }
             Err(error) => {
@@ -127,7 +126,8 @@ fn call(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<String>> {
         "json_set" | "json_insert" | "json_replace" | "json_array_append" | "json_array_insert"
         | "json_remove" => change(function, arguments).map(Some),
         "json_unquote" => {
-            let content = json::unquote(&arguments[0]).map_err(|error| error.in_argument(1, function))?;
+            let content =
+                json::unquote(&arguments[0], &Unwatched).map_err(|error| error.in_argument(1, function))?;
             Ok(Some(String::from_utf8(content.into_owned()).expect("utf8")))
         }
         "json_schema_validation_report" => {
@@ -139,14 +139,14 @@ fn call(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<String>> {
                 &matches_pattern,
                 &Unwatched,
             )?;
-            shown(&json::schema_report(failure.expect("nobody ends it").as_ref())).map(Some)
+            shown(&json::schema_report(failure.as_ref())).map(Some)
         }
         _ => read_documents(function, arguments),
     }
 }
 
 fn document(text: &[u8]) -> Vec<u8> {
-    parse(text, 1, "cast_as_json").expect("arguments are sound")
+    parse(text, 1, "cast_as_json", &Unwatched).expect("arguments are sound")
 }
 
 fn shown(built: &Built<'_>) -> SqlResult<String> {
@@ -198,17 +198,22 @@ fn change(function: &str, arguments: &[Vec<u8>]) -> SqlResult<String> {
     if let Some(error) = broken.filter(|_| function != "json_array_insert") {
         return Err(error.clone());
     }
+    let values: Vec<Vec<u8>> = match function {
+        "json_remove" => Vec::new(),
+        _ => arguments[2..].iter().step_by(2).map(|text| document(text)).collect(),
+    };
+    let steps = &mut Steps::new(&Unwatched);
     for (at, path) in paths.into_iter().enumerate() {
         let path = &path?;
-        let value = || read(&arguments[2 + at * 2]).expect("arguments are sound");
+        let value = || Built::Kept(Node::of(&values[at]));
         match function {
-            "json_set" => drop(json::set(&mut tree, path, value(), Setting::Both)),
-            "json_insert" => drop(json::set(&mut tree, path, value(), Setting::New)),
-            "json_replace" => drop(json::set(&mut tree, path, value(), Setting::Old)),
-            "json_array_append" => drop(json::array_append(&mut tree, path, value())),
-            "json_array_insert" => drop(json::array_insert(&mut tree, path, value())?),
-            _ => drop(json::remove(&mut tree, path)?),
-        }
+            "json_set" => json::set(&mut tree, path, value(), Setting::Both, steps)?,
+            "json_insert" => json::set(&mut tree, path, value(), Setting::New, steps)?,
+            "json_replace" => json::set(&mut tree, path, value(), Setting::Old, steps)?,
+            "json_array_append" => json::array_append(&mut tree, path, value(), steps)?,
+            "json_array_insert" => json::array_insert(&mut tree, path, value(), steps)?,
+            _ => json::remove(&mut tree, path, steps)?,
+        };
     }
     shown(&tree)
 }
@@ -225,13 +230,13 @@ fn read_documents(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<Str
     let first = nodes[0];
     let truth = |truth: bool| Ok(Some(u8::from(truth).to_string()));
     match function {
-        "json_keys" => {
-            json::keys(first, &Path::parse_single(path_text)?).map(|keys| shown(&keys)).transpose()
-        }
+        "json_keys" => json::keys(first, &Path::parse_single(path_text)?, &Unwatched)?
+            .map(|keys| shown(&keys))
+            .transpose(),
         "json_length" => Ok(json::length_at(first, &Path::parse(path_text)?, &Unwatched)
             .expect("nobody ends it")
             .map(|length| length.to_string())),
-        "json_depth" => Ok(Some(first.depth().to_string())),
+        "json_depth" => Ok(Some(first.depth(&mut Steps::new(&Unwatched))?.to_string())),
         "json_type" => Ok(Some(first.type_name().to_owned())),
         "json_contains" => {
             match json::first(first, &Path::parse_single(path_text)?, &Unwatched).expect("nobody ends it") {
@@ -240,13 +245,14 @@ fn read_documents(function: &str, arguments: &[Vec<u8>]) -> SqlResult<Option<Str
             }
         }
         "json_overlaps" => truth(json::overlaps(first, nodes[1], &Unwatched) == Ok(true)),
-        "member of" => truth(json::is_member(first, nodes[1])),
+        "member of" => truth(json::is_member(first, nodes[1], &Unwatched)?),
         "json_merge_preserve" | "json_merge_patch" => {
-            let merged = nodes[1..].iter().fold(Built::Kept(first), |left, right| match function {
-                "json_merge_patch" => json::merge_patch(left, *right),
-                _ => json::merge_preserve(left, Built::Kept(*right)),
+            let steps = &mut Steps::new(&Unwatched);
+            let merged = nodes[1..].iter().try_fold(Built::Kept(first), |left, right| match function {
+                "json_merge_patch" => json::merge_patch(left, *right, steps),
+                _ => json::merge_preserve(left, Built::Kept(*right), steps),
             });
-            shown(&merged).map(Some)
+            shown(&merged?).map(Some)
         }
         other => panic!("no such function: {other}"),
     }

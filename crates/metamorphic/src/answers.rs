@@ -3,6 +3,7 @@
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use values::RowRef;
+use values::json::Unwatched;
 use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
 use wire::row::RowWriter;
 
@@ -71,7 +72,7 @@ impl ResultSink for Answers {
 
     fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
         self.payload.clear();
-        self.writer.push_text(&mut self.payload, row);
+        self.writer.push_text(&mut self.payload, row, &Unwatched)?;
         self.answer.rows.push(cells(&self.payload));
         Ok(())
     }

@@ -59,7 +59,7 @@ pub use null_rejection::{node_rejects_null, rejects_null};
 pub use result_columns::{
     Grouping, ReadOrder, compute_chosen_year, compute_year, keep_in_table, shown_column,
 };
-pub use settle::{Settler, Settling, decided_by_range, factor_alternatives, factor_joins};
+pub use settle::{Settler, Settling, factor_alternatives, factor_joins};
 pub use skip::skipping_rows;
 pub use subquery_ways::{asked_subquery, implied_by_subqueries};
 pub use survey::Survey;

@@ -210,8 +210,9 @@ impl Generator {
                 Expression::Char { arguments: self.several(levels, 1), charset }
             }
             6 => {
-                let shape = WeightStringShape { binary: self.chance(), length: 3 };
-                Expression::WeightString { operand, shape: self.pick(&[None, Some(shape)]) }
+                let shapes =
+                    [None, Some(WeightStringShape::Binary(3)), Some(WeightStringShape::Characters(3))];
+                Expression::WeightString { operand, shape: self.pick(&shapes) }
             }
             7 => Expression::Odbc { name: "x".to_owned(), operand },
             8 => Expression::Default(Some(ColumnReference::unqualified("a"))),

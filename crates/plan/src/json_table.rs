@@ -4,11 +4,11 @@ use ::json::Path;
 use ::json::table::Nest;
 use charset::CollationId;
 use errors::{Diagnostics, SqlError, SqlResult, code, sql_error};
-use expression::operators::json_cast;
+use expression::json::bare_text;
 use expression::result_type::class_of;
 use expression::{ResultType, SqlMode, StatementFacts, TypeClass};
 use values::json::{self, Built, Fit, Node};
-use values::store::{Source, StoreContext, StoreMode, store};
+use values::store::{Documents, Source, StoreContext, StoreMode, store};
 use values::temporal::{DateRules, Time, parse_time};
 use values::{ColumnType, TypeKind, Value};
 
@@ -140,7 +140,9 @@ impl JsonTable {
     ) -> SqlResult<Value> {
         // MySQL counts no rows of a temporary table.
         let (table, name, source) = (&self.alias, &column.name, Source::Expression);
-        let mut context = StoreContext { mode, table, column: name, row: 1, source, diagnostics };
+        // Documents go another way: what is stored here is short.
+        let documents = Documents::ANY;
+        let mut context = StoreContext { mode, table, column: name, row: 1, source, diagnostics, documents };
         store(value, from, &column.result.column_type, &mut context)
     }
 }
@@ -158,7 +160,7 @@ fn given(node: Node<'_>, to: &ColumnType) -> (Value, ColumnType) {
             None => text_of(text.to_vec()),
         },
         Node::String(text) if is_moment || class == TypeClass::Text => text_of(text.to_vec()),
-        node if class == TypeClass::Text => text_of(json_cast::bare_text(node)),
+        node if class == TypeClass::Text => text_of(bare_text(node)),
         node => (Value::Bytes(node.to_document()), ColumnType::new(TypeKind::Json)),
     }
 }

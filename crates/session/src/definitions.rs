@@ -127,7 +127,11 @@ pub(crate) fn selected_table(
     let parameters = Arc::clone(&session.parameters);
     let described = session.run_in_transaction(&locks, false, |session, reads_lock| {
         let described = session.with_context(&locks, reads_lock, &parameters, |context| {
-            planning::describe_for_table(&statement, context)
+            // What the text is told of is told when the query runs.
+            let before = context.diagnostics.clone();
+            let described = planning::describe_for_table(&statement, context)?;
+            *context.diagnostics = before;
+            Ok(described)
         });
         session.transaction.only_planned = described.is_err();
         described

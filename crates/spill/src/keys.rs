@@ -5,9 +5,9 @@ use errors::SqlResult;
 use expression::operators::{
     ComparisonMode, compare_values, compared_decimal, compared_moment, compared_time,
 };
-use expression::{EvaluationContext, convert};
+use expression::{DocumentWatch, EvaluationContext, convert};
 use std::cmp::Ordering;
-use values::json::{self, Node};
+use values::json::{self, Node, Steps};
 use values::temporal::{DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value, ValueRef};
 
@@ -65,7 +65,7 @@ pub fn append_key(
                 collation.get().sort_key(&bytes, out);
             }
         },
-        ComparisonMode::Json => json::group_key(document_of(value), out),
+        ComparisonMode::Json => append_document_key(value, context, out)?,
         ComparisonMode::DateTime => match hashed_moment(value, column_type, context)? {
             Some(moment) => out.extend_from_slice(&values::packed::date_time(moment, 6).to_le_bytes()),
             None => mark_as_different(out),
@@ -81,6 +81,15 @@ pub fn append_key(
         },
     }
     Ok(true)
+}
+
+fn append_document_key(
+    value: ValueRef<'_>,
+    context: &mut dyn EvaluationContext,
+    out: &mut Vec<u8>,
+) -> SqlResult<()> {
+    let watch = DocumentWatch::new(context);
+    json::group_key(document_of(value), out, &mut Steps::new(&watch))
 }
 
 fn document_of(value: ValueRef<'_>) -> Node<'_> {

@@ -2,12 +2,14 @@
 //! plan and column; then one call a value, without intermediate values for everything but rare types.
 
 use crate::column_type::{ColumnType, TypeKind};
+use crate::json::{self, Watch};
 use crate::packed;
 use crate::row::Form;
 use crate::temporal::{DateTime, Time, TimeZone};
 use crate::text;
 use crate::value::Value;
 use charset::{Charset, CollationId};
+use errors::SqlResult;
 
 /// Writes a column's values as length-encoded text or in the binary protocol's form.
 #[derive(Clone, Debug)]
@@ -68,6 +70,18 @@ impl ColumnEncoder {
         }
     }
 
+    /// Appends a value of the text protocol that may be a long document: the watch is asked while it is printed.
+    pub fn long_text(&self, raw: &[u8], out: &mut Vec<u8>, watch: &dyn Watch) -> SqlResult<()> {
+        if self.form != Form::Json {
+            self.text(Some(raw), out);
+            return Ok(());
+        }
+        let mut text = Vec::new();
+        json::print_watched(json::Node::of(raw), &mut text, watch)?;
+        self.converted(&text, out);
+        Ok(())
+    }
+
     /// Appends a value of the text protocol.
     pub fn text_value(&self, value: &Value, out: &mut Vec<u8>) {
         match value {
@@ -123,11 +137,15 @@ impl ColumnEncoder {
             }
             _ => text::append_text(value.as_ref(), &self.column_type, &mut text),
         }
+        self.converted(&text, out);
+    }
+
+    fn converted(&self, text: &[u8], out: &mut Vec<u8>) {
         match self.conversion {
-            Some((source, target)) if !source.converts_unchanged(&text, target) => {
-                append_length_encoded(&source.convert(&text, target).text, out);
+            Some((source, target)) if !source.converts_unchanged(text, target) => {
+                append_length_encoded(&source.convert(text, target).text, out);
             }
-            _ => append_length_encoded(&text, out),
+            _ => append_length_encoded(text, out),
         }
     }
 }

@@ -8,7 +8,8 @@ use crate::response::{self, push_column, push_eof, push_error, push_error_in, pu
 use crate::result::{EncodedColumns, ResultColumn, StatementEnd};
 use crate::row::{RowWriter, push_nullable_text};
 use charset::CollationId;
-use errors::SqlError;
+use errors::{SqlError, SqlResult};
+use values::json::Watch;
 
 /// Columns of a result set, as the protocol can number them.
 pub const COLUMNS_MAX: usize = 65_535;
@@ -104,16 +105,19 @@ impl Encoder {
         }
     }
 
-    /// One row.
-    pub fn row(&mut self, row: values::RowRef<'_>) {
+    /// One row. The watch is asked while documents are printed; its error leaves nothing of the row.
+    pub fn row(&mut self, row: values::RowRef<'_>, watch: &dyn Watch) -> SqlResult<()> {
         self.settle_metadata_end();
         let payload = self.output.begin_packet();
-        if self.binary {
-            self.rows.push_binary(payload, row);
-        } else {
-            self.rows.push_text(payload, row);
+        let written = match self.binary {
+            true => self.rows.push_binary(payload, row, watch),
+            false => self.rows.push_text(payload, row, watch),
+        };
+        match written {
+            Ok(()) => self.output.end_packet(),
+            Err(_) => self.output.abandon_packet(),
         }
-        self.output.end_packet();
+        written
     }
 
     /// One row whose bytes the caller writes.

@@ -4,6 +4,7 @@
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
 use stdx::ids::Lsn;
+use values::json::Watch;
 use values::{ColumnType, RowRef};
 
 /// A column of a result set, as the column definition packet describes it.
@@ -95,6 +96,11 @@ pub trait ResultSink {
 
     /// One row of the result set that was started.
     fn row(&mut self, row: RowRef<'_>) -> SqlResult<()>;
+
+    /// The same of a row that may have long documents: sinks that print them ask the watch meanwhile.
+    fn long_documents(&mut self, row: RowRef<'_>, _watch: &dyn Watch) -> SqlResult<()> {
+        self.row(row)
+    }
 
     /// The way for result sets whose caller writes rows in protocol form itself; None if this sink wants values.
     fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {

@@ -5,6 +5,8 @@ use crate::output::{push_length_encoded_bytes, push_length_encoded_integer};
 use crate::result::ResultColumn;
 use crate::type_code;
 use charset::{Charset, CollationId};
+use errors::SqlResult;
+use values::json::{self, Watch};
 use values::temporal::{Date, DateTime, Time};
 use values::text::append_text;
 use values::{ColumnType, RowRef, TypeKind, ValueRef};
@@ -46,13 +48,13 @@ impl RowWriter {
         }
     }
 
-    /// Appends a row of the text protocol.
-    pub fn push_text(&mut self, out: &mut Vec<u8>, row: RowRef<'_>) {
+    /// Appends a row of the text protocol. The watch is asked while documents are printed; its error leaves a part of the row.
+    pub fn push_text(&mut self, out: &mut Vec<u8>, row: RowRef<'_>, watch: &dyn Watch) -> SqlResult<()> {
         debug_assert_eq!(row.len(), self.columns.len(), "a row has a value for each column");
         for (column, value) in self.columns.iter().zip(row.iter()) {
             match (value, self.wide) {
                 (ValueRef::Null, _) => out.push(NULL),
-                (ValueRef::Bytes(bytes), _) => column.push_bytes(out, bytes),
+                (ValueRef::Bytes(bytes), _) => column.push_bytes(out, bytes, watch)?,
                 (value, None) => column.push_short_text(out, value),
                 (value, Some(wide)) => {
                     self.scratch.clear();
@@ -62,10 +64,11 @@ impl RowWriter {
                 }
             }
         }
+        Ok(())
     }
 
-    /// Appends a row of the binary protocol.
-    pub fn push_binary(&self, out: &mut Vec<u8>, row: RowRef<'_>) {
+    /// Appends a row of the binary protocol, likewise.
+    pub fn push_binary(&self, out: &mut Vec<u8>, row: RowRef<'_>, watch: &dyn Watch) -> SqlResult<()> {
         debug_assert_eq!(row.len(), self.columns.len(), "a row has a value for each column");
         out.push(0);
         let bitmap = out.len();
@@ -75,9 +78,10 @@ impl RowWriter {
                 let bit = index + NULL_BITMAP_OFFSET;
                 out[bitmap + bit / 8] |= 1 << (bit % 8);
             } else {
-                column.push_binary(out, value);
+                column.push_binary(out, value, watch)?;
             }
         }
+        Ok(())
     }
 }
 
@@ -96,13 +100,15 @@ impl ColumnWriter {
         ColumnWriter { column_type, conversion }
     }
 
-    fn push_bytes(&self, out: &mut Vec<u8>, bytes: &[u8]) {
+    fn push_bytes(&self, out: &mut Vec<u8>, bytes: &[u8], watch: &dyn Watch) -> SqlResult<()> {
         if self.column_type.kind == TypeKind::Json {
             let mut text = Vec::new();
-            append_text(ValueRef::Bytes(bytes), &self.column_type, &mut text);
-            return self.push_text_bytes(out, &text);
+            json::print_watched(json::Node::of(bytes), &mut text, watch)?;
+            self.push_text_bytes(out, &text);
+        } else {
+            self.push_text_bytes(out, bytes);
         }
-        self.push_text_bytes(out, bytes);
+        Ok(())
     }
 
     fn push_text_bytes(&self, out: &mut Vec<u8>, bytes: &[u8]) {
@@ -120,7 +126,7 @@ impl ColumnWriter {
             // ENUM and SET values that are still numbers: their members' text.
             let mut members = Vec::new();
             append_text(value, &self.column_type, &mut members);
-            return self.push_bytes(out, &members);
+            return self.push_text_bytes(out, &members);
         }
         let start = out.len();
         out.push(0);
@@ -135,7 +141,7 @@ impl ColumnWriter {
         push_length_encoded_bytes(out, &long);
     }
 
-    fn push_binary(&self, out: &mut Vec<u8>, value: ValueRef<'_>) {
+    fn push_binary(&self, out: &mut Vec<u8>, value: ValueRef<'_>, watch: &dyn Watch) -> SqlResult<()> {
         match self.column_type.kind {
             TypeKind::TinyInt => out.push(integer(value) as u8),
             TypeKind::SmallInt | TypeKind::Year => {
@@ -152,10 +158,11 @@ impl ColumnWriter {
             }
             TypeKind::Time => push_binary_time(out, value),
             _ => match value {
-                ValueRef::Bytes(bytes) => self.push_bytes(out, bytes),
+                ValueRef::Bytes(bytes) => self.push_bytes(out, bytes, watch)?,
                 value => self.push_short_text(out, value),
             },
         }
+        Ok(())
     }
 
     fn push_binary_date_time(&self, out: &mut Vec<u8>, value: ValueRef<'_>) {

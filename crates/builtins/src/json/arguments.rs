@@ -3,13 +3,11 @@
 use crate::Call;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
+use expression::DocumentWatch;
 use expression::operand::Operand;
-use expression::operators::json_cast;
 use expression::result_type::TypeClass;
-use functions::Interrupt;
-use json::{Path, Stopped, Watch};
+use json::Path;
 use std::borrow::Cow;
-use std::cell::Cell;
 use std::rc::Rc;
 use values::json::{Built, Node};
 use values::{TypeKind, Value, ValueRef};
@@ -64,7 +62,9 @@ impl<'a> Arguments<'a> for Call<'a> {
         let name = self.name();
         let argument = self.argument(index);
         let ValueRef::Bytes(text) = operand.as_ref() else {
-            return match operand.is_null() {
+            // NULL of a type that is no JSON is an error, too.
+            let may_be = matches!(argument.class(), TypeClass::Text | TypeClass::Json | TypeClass::Null);
+            return match operand.is_null() && may_be {
                 true => Ok(None),
                 false => Err(wrong_type(index, name)),
             };
@@ -78,7 +78,11 @@ impl<'a> Arguments<'a> for Call<'a> {
         if argument.collation() == CollationId::BINARY {
             return Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary"));
         }
-        json_cast::parsed(text, argument.collation(), index + 1, name).map(|made| Some(Document::Made(made)))
+        let watch = DocumentWatch::new(self.context());
+        let made = expression::json::parsed(text, argument.collation(), index + 1, name, &watch)?;
+        drop(watch);
+        self.wait_for(made.len())?;
+        Ok(Some(Document::Made(made)))
     }
 
     fn element(&mut self, index: usize) -> SqlResult<Vec<u8>> {
@@ -90,7 +94,7 @@ impl<'a> Arguments<'a> for Call<'a> {
             }
             value => {
                 let connection = self.context().facts().connection_collation;
-                json_cast::scalar(value, self.expression(index), connection)?.encode()
+                expression::json::scalar(value, self.expression(index), connection)?.encode()
             }
         }
     }
@@ -136,15 +140,10 @@ impl<'a> Arguments<'a> for Call<'a> {
     }
 }
 
-/// The paths that the call has read.
+/// The paths that the call has read. Nothing else is kept for a function of documents.
 fn known_paths<'c>(call: &'c mut Call<'_>) -> &'c mut KnownPaths {
-    let state = call.state();
-    let is_there = state.as_ref().is_some_and(|state| state.is::<KnownPaths>());
-    if !is_there {
-        *state = None;
-    }
-    let state = state.get_or_insert_with(|| Box::new(KnownPaths::new()));
-    state.downcast_mut::<KnownPaths>().expect("it was looked at or put there just now")
+    let state = call.state().get_or_insert_with(|| Box::new(KnownPaths::new()));
+    state.downcast_mut::<KnownPaths>().expect("a call site is of one function")
 }
 
 /// Paths by the number of the argument, with the texts that they were read of.
@@ -156,55 +155,12 @@ fn wrong_type(index: usize, name: &str) -> SqlError {
 
 /// What a function made, as its value. Error 1301 for a document that is longer than a packet may be.
 pub(super) fn encoded(call: &mut Call<'_>, built: &Built<'_>) -> SqlResult<Value> {
-    let document = built.encode()?;
-    let limit = call.context().facts().max_allowed_packet;
-    if document.len() as u64 > limit {
-        return Err(too_long(limit));
-    }
-    Ok(Value::Bytes(document))
+    made(built, &DocumentWatch::new(call.context()))
 }
 
-fn too_long(limit: u64) -> SqlError {
-    sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, "json_binary::serialize", limit)
-}
-
-/// What long work over documents may take: not after a KILL, and no more bytes than some packets.
-pub(super) struct Bounds<'c> {
-    interrupt: &'c dyn Interrupt,
-    limit: u64,
-    taken: Cell<u64>,
-    error: Cell<Option<SqlError>>,
-}
-
-/// So many times the longest packet may be held while a result is made.
-const PACKETS: u64 = 4;
-
-impl<'c> Bounds<'c> {
-    pub fn of(call: &'c Call<'_>) -> Bounds<'c> {
-        let limit = call.context.facts().max_allowed_packet;
-        Bounds { interrupt: call.interrupt(), limit, taken: Cell::new(0), error: Cell::new(None) }
-    }
-
-    /// The outcome of work that asks, or why it was ended: errors 1301, 1317, 3024.
-    pub fn outcome_of<T>(&self, work: impl FnOnce(&dyn Watch) -> Result<T, Stopped>) -> SqlResult<T> {
-        work(self).map_err(|Stopped| self.error.take().unwrap_or_else(|| too_long(self.limit)))
-    }
-}
-
-impl Watch for Bounds<'_> {
-    fn goes_on(&self, bytes: usize) -> bool {
-        self.taken.set(self.taken.get().saturating_add(bytes as u64));
-        if self.taken.get() > self.limit.saturating_mul(PACKETS) {
-            return false;
-        }
-        match self.interrupt.check_killed() {
-            Ok(()) => true,
-            Err(error) => {
-                self.error.set(Some(error));
-                false
-            }
-        }
-    }
+/// The same where the watch was asked before.
+pub(super) fn made(built: &Built<'_>, watch: &DocumentWatch<'_>) -> SqlResult<Value> {
+    built.encode_within(watch.bytes_max(), watch).map(Value::Bytes)
 }
 
 /// A truth value as functions give it.

@@ -1,13 +1,14 @@
 //! What documents are asked: type, size, parts, whether and where something is in them.
 
-use super::arguments::{Arguments, Bounds, borrowed, encoded, truth};
+use super::arguments::{Arguments, borrowed, made, truth};
 use super::{derive_certain, derive_count, derive_json, short_text};
 use crate::{Call, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{ErrorCode, SqlResult, code, sql_error};
+use expression::DocumentWatch;
 use expression::result_type::{ResultType, TypeClass};
-use json::{HowMany, Stopped, Watch};
-use values::json::{Node, print_pretty};
+use json::HowMany;
+use values::json::{Node, Steps, Watch, print_pretty};
 use values::{TypeKind, Value, ValueRef};
 
 /// The family's functions.
@@ -59,7 +60,8 @@ fn is_valid(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn depth(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
-    Ok(Value::Int(document.node().depth() as i64))
+    let watch = DocumentWatch::new(call.context());
+    Ok(Value::Int(document.node().depth(&mut Steps::new(&watch))? as i64))
 }
 
 fn length(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -68,7 +70,7 @@ fn length(call: &mut Call<'_>) -> SqlResult<Value> {
         return Ok(Value::Int(json::length(document.node()) as i64));
     }
     let Some(path) = call.path(1, false)? else { return Ok(Value::Null) };
-    let length = Bounds::of(call).outcome_of(|watch| json::length_at(document.node(), &path, watch))?;
+    let length = json::length_at(document.node(), &path, &DocumentWatch::new(call.context()))?;
     Ok(length.map_or(Value::Null, |length| Value::Int(length as i64)))
 }
 
@@ -87,27 +89,18 @@ fn keys(call: &mut Call<'_>) -> SqlResult<Value> {
     let whole = json::Path::of(Vec::new());
     let path = if call.count() > 1 { call.path(1, true)? } else { Some(std::rc::Rc::new(whole)) };
     let Some(path) = path else { return Ok(Value::Null) };
-    json::keys(document.node(), &path).map_or(Ok(Value::Null), |keys| encoded(call, &keys))
+    let watch = DocumentWatch::new(call.context());
+    let keys = json::keys(document.node(), &path, &watch)?;
+    keys.map_or(Ok(Value::Null), |keys| made(&keys, &watch))
 }
-
-/// Bytes of text after which a kill is looked for.
-const LOOK_BYTES: usize = 1 << 16;
 
 fn pretty(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
     let mut text = Vec::new();
-    let limit = call.context().facts().max_allowed_packet;
-    let bounds = Bounds::of(call);
-    let mut looked = 0;
-    let mut is_killed = false;
-    let is_whole = print_pretty(document.node(), &mut text, &mut |length| {
-        if length - looked >= LOOK_BYTES {
-            looked = length;
-            is_killed = !bounds.goes_on(0);
-        }
-        !is_killed && length as u64 <= limit
-    });
-    bounds.outcome_of(|_| if is_killed { Err(Stopped) } else { Ok(()) })?;
+    let watch = DocumentWatch::new(call.context());
+    let limit = watch.bytes_max();
+    let is_whole = print_pretty(document.node(), &mut text, limit, &watch)?;
+    drop(watch);
     if !is_whole {
         call.warn(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, call.name(), limit));
         return Ok(Value::Null);
@@ -119,13 +112,15 @@ fn extract(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
     if call.count() == 2 {
         let Some(path) = call.path(1, false)? else { return Ok(Value::Null) };
-        let found = Bounds::of(call).outcome_of(|watch| json::extract(document.node(), &[&path], watch))?;
-        return found.map_or(Ok(Value::Null), |found| encoded(call, &found));
+        let watch = DocumentWatch::new(call.context());
+        let found = json::extract(document.node(), &[&path], &watch)?;
+        return found.map_or(Ok(Value::Null), |found| made(&found, &watch));
     }
     let Some(paths) = call.paths(1, false)? else { return Ok(Value::Null) };
     let paths = borrowed(&paths);
-    let found = Bounds::of(call).outcome_of(|watch| json::extract(document.node(), &paths, watch))?;
-    found.map_or(Ok(Value::Null), |found| encoded(call, &found))
+    let watch = DocumentWatch::new(call.context());
+    let found = json::extract(document.node(), &paths, &watch)?;
+    found.map_or(Ok(Value::Null), |found| made(&found, &watch))
 }
 
 fn contains(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -134,17 +129,17 @@ fn contains(call: &mut Call<'_>) -> SqlResult<Value> {
     let mut target = document.node();
     if call.count() > 2 {
         let Some(path) = call.path(2, true)? else { return Ok(Value::Null) };
-        let found = Bounds::of(call).outcome_of(|watch| json::first(target, &path, watch))?;
+        let found = json::first(target, &path, &DocumentWatch::new(call.context()))?;
         let Some(found) = found else { return Ok(Value::Null) };
         target = found;
     }
-    Bounds::of(call).outcome_of(|watch| json::contains(target, candidate.node(), watch)).map(truth)
+    json::contains(target, candidate.node(), &DocumentWatch::new(call.context())).map(truth)
 }
 
 fn overlaps(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(left) = call.document(0)? else { return Ok(Value::Null) };
     let Some(right) = call.document(1)? else { return Ok(Value::Null) };
-    Bounds::of(call).outcome_of(|watch| json::overlaps(left.node(), right.node(), watch)).map(truth)
+    json::overlaps(left.node(), right.node(), &DocumentWatch::new(call.context())).map(truth)
 }
 
 fn how_many(call: &mut Call<'_>) -> SqlResult<Option<HowMany>> {
@@ -158,8 +153,8 @@ fn contains_path(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(how_many) = how_many(call)? else { return Ok(Value::Null) };
     let Some(paths) = call.paths(2, false)? else { return Ok(Value::Null) };
     let paths = borrowed(&paths);
-    let is_there = |watch: &dyn Watch| json::contains_path(document.node(), how_many, &paths, watch);
-    Bounds::of(call).outcome_of(is_there).map(truth)
+    let watch = DocumentWatch::new(call.context());
+    json::contains_path(document.node(), how_many, &paths, &watch).map(truth)
 }
 
 /// JSON_SEARCH(document, one or all, pattern, escape, paths): the escape is a backslash where none is given.
@@ -179,14 +174,13 @@ fn search(call: &mut Call<'_>) -> SqlResult<Value> {
     let paths = if call.count() > 4 { call.paths(4, false)? } else { Some(Vec::new()) };
     let Some(paths) = paths else { return Ok(Value::Null) };
     let collation = CollationId::UTF8MB4_BIN.get();
-    let (bounds, paths) = (Bounds::of(call), borrowed(&paths));
+    let (watch, paths) = (DocumentWatch::new(call.context()), borrowed(&paths));
     let matches = |text: &[u8]| {
-        let mut goes_on = || bounds.goes_on(0);
+        let mut goes_on = || watch.go_on(0).is_ok();
         collation.like(text, &pattern, Some(u32::from(escape)), &mut goes_on) == Ok(true)
     };
-    let found =
-        bounds.outcome_of(|watch| json::search(document.node(), how_many, &matches, &paths, watch))?;
-    found.map_or(Ok(Value::Null), |found| encoded(call, &found))
+    let found = json::search(document.node(), how_many, &matches, &paths, &watch)?;
+    found.map_or(Ok(Value::Null), |found| made(&found, &watch))
 }
 
 /// The value is an SQL value, what it may be in is a document.
@@ -204,5 +198,5 @@ fn is_member(call: &mut Call<'_>) -> SqlResult<Value> {
         }
     };
     let Some(document) = call.document(1)? else { return Ok(Value::Null) };
-    Ok(truth(json::is_member(Node::of(element), document.node())))
+    json::is_member(Node::of(element), document.node(), &DocumentWatch::new(call.context())).map(truth)
 }

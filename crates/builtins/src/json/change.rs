@@ -1,13 +1,14 @@
 //! Documents changed and put together: paths are gone through from left to right.
 
-use super::arguments::{Arguments, encoded};
+use super::arguments::{Arguments, made};
 use super::derive_json;
 use crate::{Call, Derivation, FunctionDefinition, of_documents};
 use errors::{SqlResult, sql_error};
+use expression::DocumentWatch;
 use expression::result_type::ResultType;
 use json::Setting;
 use values::Value;
-use values::json::{Built, DEPTH_MAX, Node};
+use values::json::{Built, DEPTH_MAX, Node, Steps};
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -31,7 +32,7 @@ fn derive_changed(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
 }
 
 /// A change of a document: what stands at a path becomes or gets a value.
-type Change = dyn for<'d> Fn(&mut Built<'d>, &json::Path, Built<'d>) -> SqlResult<()>;
+type Change = dyn for<'d> Fn(&mut Built<'d>, &json::Path, Built<'d>, &mut Steps<'_>) -> SqlResult<bool>;
 
 /// Goes through the pairs; NULL if the document or a path is.
 fn changed(call: &mut Call<'_>, change: &Change) -> SqlResult<Value> {
@@ -45,42 +46,40 @@ fn changed(call: &mut Call<'_>, change: &Change) -> SqlResult<Value> {
         }
         pairs.push((path, call.element(index + 1)?));
     }
+    let watch = DocumentWatch::new(call.context());
+    let mut steps = Steps::new(&watch);
     let mut built = Built::Kept(document.node());
     for (path, value) in &pairs {
         // A change at the front of a long array moves all behind it.
-        call.interrupt().check_killed()?;
-        change(&mut built, path, Built::Kept(Node::of(value)))?;
+        steps.ask()?;
+        change(&mut built, path, Built::Kept(Node::of(value)), &mut steps)?;
     }
-    encoded(call, &built)
+    made(&built, &watch)
 }
 
 fn set(call: &mut Call<'_>, setting: Setting) -> SqlResult<Value> {
-    changed(call, &move |document, path, value| {
-        json::set(document, path, value, setting);
-        Ok(())
-    })
+    changed(call, &move |document, path, value, steps| json::set(document, path, value, setting, steps))
 }
 
 fn array_append(call: &mut Call<'_>) -> SqlResult<Value> {
-    changed(call, &|document, path, value| {
-        json::array_append(document, path, value);
-        Ok(())
-    })
+    changed(call, &|document, path, value, steps| json::array_append(document, path, value, steps))
 }
 
 fn array_insert(call: &mut Call<'_>) -> SqlResult<Value> {
-    changed(call, &|document, path, value| json::array_insert(document, path, value).map(|_| ()))
+    changed(call, &|document, path, value, steps| json::array_insert(document, path, value, steps))
 }
 
 fn remove(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
     let Some(paths) = call.paths(1, true)? else { return Ok(Value::Null) };
+    let watch = DocumentWatch::new(call.context());
+    let mut steps = Steps::new(&watch);
     let mut built = Built::Kept(document.node());
     for path in &paths {
-        call.interrupt().check_killed()?;
-        json::remove(&mut built, path)?;
+        steps.ask()?;
+        json::remove(&mut built, path, &mut steps)?;
     }
-    encoded(call, &built)
+    made(&built, &watch)
 }
 
 fn merge_preserve(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -97,7 +96,10 @@ fn merge_preserve(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let mut rest = documents.iter().map(|document| Built::Kept(document.node()));
     let first = rest.next().unwrap_or(Built::Null);
-    encoded(call, &rest.fold(first, json::merge_preserve))
+    let watch = DocumentWatch::new(call.context());
+    let mut steps = Steps::new(&watch);
+    let merged = rest.try_fold(first, |merged, next| json::merge_preserve(merged, next, &mut steps))?;
+    made(&merged, &watch)
 }
 
 /// What is no object takes the place of all before it, also of NULL.
@@ -106,6 +108,8 @@ fn merge_patch(call: &mut Call<'_>) -> SqlResult<Value> {
     for index in 0..call.count() {
         documents.push(call.document(index)?);
     }
+    let watch = DocumentWatch::new(call.context());
+    let mut steps = Steps::new(&watch);
     let mut merged: Option<Built<'_>> = None;
     for (index, document) in documents.iter().enumerate() {
         let Some(document) = document else {
@@ -117,8 +121,8 @@ fn merge_patch(call: &mut Call<'_>) -> SqlResult<Value> {
             _ if index == 0 => Some(Built::Kept(patch)),
             (None, Node::Object(_)) => None,
             (None, patch) => Some(Built::Kept(patch)),
-            (Some(target), patch) => Some(json::merge_patch(target, patch)),
+            (Some(target), patch) => Some(json::merge_patch(target, patch, &mut steps)?),
         };
     }
-    merged.map_or(Ok(Value::Null), |merged| encoded(call, &merged))
+    merged.map_or(Ok(Value::Null), |merged| made(&merged, &watch))
 }

@@ -5,6 +5,7 @@ use super::{derive_json, short_text};
 use crate::{Call, Derivation, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
+use expression::DocumentWatch;
 use expression::result_type::{ResultType, TypeClass};
 use std::borrow::Cow;
 use values::json::{Built, Members, Node, quote};
@@ -65,8 +66,7 @@ const QUOTED_CHARACTERS: u32 = 6;
 
 /// Error 3064 for what is no text.
 fn quoted(call: &mut Call<'_>) -> SqlResult<Value> {
-    check_text(call)?;
-    let Some(text) = call.utf8_bytes(0)? else { return Ok(Value::Null) };
+    let Some(text) = checked_text(call)? else { return Ok(Value::Null) };
     let mut out = Vec::with_capacity(text.len() + 2);
     quote(&text, &mut out);
     Ok(Value::Bytes(out))
@@ -76,8 +76,8 @@ fn quoted(call: &mut Call<'_>) -> SqlResult<Value> {
 fn derive_unquoted(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let argument = derivation.argument(0);
     Ok(match argument.class() {
-        TypeClass::Text | TypeClass::Null => short_text(argument.text_length()),
-        _ => ResultType::json_text().nullable(),
+        TypeClass::Json => ResultType::json_text().nullable(),
+        _ => short_text(argument.text_length()),
     })
 }
 
@@ -86,18 +86,20 @@ fn unquoted(call: &mut Call<'_>) -> SqlResult<Value> {
     if call.argument(0).kind() == TypeKind::Json {
         return Ok(expression::json::bare(call)?.map_or(Value::Null, Value::Bytes));
     }
-    check_text(call)?;
-    let Some(text) = call.utf8_bytes(0)? else { return Ok(Value::Null) };
+    let Some(text) = checked_text(call)? else { return Ok(Value::Null) };
     let name = call.name();
-    let content = json::unquote(&text).map_err(|error| error.in_argument(1, name))?;
+    let watch = DocumentWatch::new(call.context());
+    let content = json::unquote(&text, &watch).map_err(|error| error.in_argument(1, name))?;
     Ok(Value::Bytes(content.into_owned()))
 }
 
-fn check_text(call: &Call<'_>) -> SqlResult<()> {
+/// A text in utf8mb4; None for NULL of any type. Errors 3144 for bytes, 3064 for what is no text, documents among it.
+fn checked_text<'a>(call: &mut Call<'a>) -> SqlResult<Option<Cow<'a, [u8]>>> {
     let argument = call.argument(0);
     match argument.class() {
-        TypeClass::Text if argument.collation() != CollationId::BINARY => Ok(()),
-        TypeClass::Null | TypeClass::Json => Ok(()),
+        TypeClass::Text if argument.collation() != CollationId::BINARY => call.utf8_bytes(0),
+        TypeClass::Null => Ok(None),
+        _ if call.operand(0)?.is_null() => Ok(None),
         TypeClass::Text => Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary")),
         _ => Err(sql_error!(ER_INCORRECT_TYPE, 1, call.name())),
     }

@@ -8,6 +8,7 @@ pub mod make;
 pub mod schema;
 pub mod table;
 pub mod value;
+pub mod value_default;
 
 use super::Derivation;
 use charset::CollationId;

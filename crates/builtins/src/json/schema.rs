@@ -1,9 +1,10 @@
 //! JSON_SCHEMA_VALID and JSON_SCHEMA_VALIDATION_REPORT.
 
-use super::arguments::{Arguments, Bounds, encoded, truth};
+use super::arguments::{Arguments, encoded, truth};
 use super::{derive_certain, derive_json};
 use crate::{Call, FunctionDefinition, of_documents};
 use errors::SqlResult;
+use expression::DocumentWatch;
 use functions::regexp;
 use json::SchemaFailure;
 use values::Value;
@@ -18,9 +19,8 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 fn checked(call: &mut Call<'_>) -> SqlResult<Option<Option<SchemaFailure>>> {
     let Some(schema) = call.document(0)? else { return Ok(None) };
     let Some(document) = call.document(1)? else { return Ok(None) };
-    let (name, bounds) = (call.name(), Bounds::of(call));
-    let checked = json::schema_check(schema.node(), document.node(), name, &matches, &bounds)?;
-    bounds.outcome_of(|_| checked).map(Some)
+    let (name, watch) = (call.name(), DocumentWatch::new(call.context()));
+    json::schema_check(schema.node(), document.node(), name, &matches, &watch).map(Some)
 }
 
 fn matches(pattern: &[u8], text: &[u8]) -> Option<bool> {

@@ -1,11 +1,10 @@
 //! JSON_VALUE: the one scalar at a path as a value of a type, and what happens without one. The binder gives the call its type.
 
-use super::arguments::{Arguments, Bounds};
+use super::arguments::Arguments;
 use crate::{Call, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{SqlError, SqlResult, code, sql_error};
-use expression::operators::json_cast;
-use expression::{ResultType, TypeClass};
+use expression::{DocumentWatch, ResultType, TypeClass};
 use values::json::{self, Fit, Node};
 use values::temporal::DateRules;
 use values::{ColumnType, TypeKind, Value};
@@ -53,7 +52,7 @@ fn value(call: &mut Call<'_>) -> SqlResult<Value> {
         Err(error) => return Err(error),
     };
     let Some(path) = call.path(1, false)? else { return Ok(Value::Null) };
-    let found = Bounds::of(call).outcome_of(|watch| ::json::find(document.node(), &path, watch))?;
+    let found = ::json::find(document.node(), &path, &DocumentWatch::new(call.context()))?;
     let node = match found[..] {
         [] => return react(call, ON_EMPTY, || sql_error!(ER_MISSING_JSON_VALUE, call_name())),
         [node] => node,
@@ -123,14 +122,15 @@ fn converted(node: Node<'_>, target: &ColumnType) -> Option<Value> {
     })
 }
 
-fn is_year(year: i64) -> bool {
+/// Whether YEAR has it.
+pub(super) fn is_year(year: i64) -> bool {
     year == 0 || (1901..=2155).contains(&year)
 }
 
 fn text(node: Node<'_>, target: &ColumnType) -> Option<Value> {
     let bytes = match node {
         Node::String(text) => text.to_vec(),
-        node => json_cast::bare_text(node),
+        node => expression::json::bare_text(node),
     };
     let (from, to) = (CollationId::UTF8MB4_BIN, target.collation);
     let bytes = match to == CollationId::BINARY {

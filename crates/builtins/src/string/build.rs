@@ -5,10 +5,11 @@ use super::{
     ANY_LENGTH_CHARACTERS, constant_integer, length, length_in, null_for_too_long, part_of, result_charset,
     text_of, text_of_any_length, too_long,
 };
-use crate::{Call, Derivation, FunctionDefinition, pure};
+use crate::{Call, Derivation, FunctionDefinition, of_documents, pure};
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
 use expression::derive::DerivedCollation;
+use expression::json;
 use expression::result_type::{ResultType, TypeClass};
 use expression::tree::Expression;
 use functions::locale::{self, Locale};
@@ -27,7 +28,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("rpad", 3, 3, derive_pad, |call| pad(call, false)),
     pure("insert", 4, 4, derive_insert, insert),
     pure("replace", 3, 3, derive_replace, replace),
-    pure("elt", 2, usize::MAX, derive_elt, elt),
+    of_documents("elt", 2, usize::MAX, derive_elt, elt),
     pure("make_set", 2, usize::MAX, derive_make_set, make_set),
     pure("export_set", 3, 5, derive_export_set, export_set),
     pure("reverse", 1, 1, derive_same, reverse),
@@ -198,6 +199,10 @@ fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 fn derive_elt(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    if let [number, texts @ ..] = &mut *derivation.arguments {
+        json::make_integer(number);
+        texts.iter_mut().for_each(json::make_text);
+    }
     let common = derivation.collation(1..derivation.count())?;
     let longest = (1..derivation.count()).map(|index| length(derivation, index)).max().unwrap_or(0);
     Ok(part_of(derivation, common, longest).nullable())

@@ -1,9 +1,10 @@
 //! Functions that measure and search: LENGTH, CHAR_LENGTH, LOCATE, INSTR, FIELD, FIND_IN_SET, STRCMP.
 
-use crate::{Call, Derivation, FunctionDefinition, pure};
+use crate::{Call, Derivation, FunctionDefinition, of_documents, pure};
 use charset::CollationId;
 use errors::SqlResult;
 use expression::context::waiting_bytes;
+use expression::json;
 use expression::operators::{ComparisonMode, check_moment, compare_values};
 use expression::result_type::{ResultType, TypeClass};
 use functions::string::search;
@@ -20,7 +21,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("locate", 2, 3, |derivation| derive_search(derivation, 1), |call| locate(call, 0, 1)),
     pure("position", 2, 2, |derivation| derive_search(derivation, 1), |call| locate(call, 0, 1)),
     pure("instr", 2, 2, |derivation| derive_search(derivation, 0), |call| locate(call, 1, 0)),
-    pure("field", 2, usize::MAX, derive_field, field),
+    of_documents("field", 2, usize::MAX, derive_field, field),
     pure("find_in_set", 2, 2, derive_find_in_set, find_in_set),
     pure("strcmp", 2, 2, derive_strcmp, compare),
 ];
@@ -93,6 +94,7 @@ fn locate(call: &mut Call<'_>, needle: usize, haystack: usize) -> SqlResult<Valu
 
 fn derive_field(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     use TypeClass::{DateTime, Text, Time};
+    json::make_comparable(&mut Vec::from_iter(&mut *derivation.arguments));
     let classes = || derivation.arguments.iter().map(|argument| argument.result.class());
     if classes().all(|class| class == Text) {
         let bytes_first = derivation.argument(0).collation() == CollationId::BINARY;

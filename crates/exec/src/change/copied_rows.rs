@@ -4,6 +4,7 @@ use super::checks::first_broken;
 use super::generated::generate;
 use super::parents::{has_parent, orphan_error};
 use crate::context::StatementContext;
+use crate::document_watch::DocumentWatch;
 use crate::run::Run;
 use crate::storing::Storing;
 use dictionary::TableDefinition;
@@ -69,6 +70,11 @@ impl<'r, 's> CopiedRows<'r, 's> {
             }
         }
         Ok(())
+    }
+
+    /// What documents ask that are made while rows are copied.
+    pub fn document_watch(&self) -> DocumentWatch<'s> {
+        DocumentWatch::new(&self.run)
     }
 
     /// Where conditions are told.

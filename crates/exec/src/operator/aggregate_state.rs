@@ -2,6 +2,7 @@
 
 use super::{append_key, compare_rows};
 use crate::batch::long_bytes;
+use crate::document_watch::DocumentWatch;
 use crate::run::{Run, row_bytes};
 use crate::spill::{Held, KeySet, LongHeld};
 use charset::CollationId;
@@ -11,9 +12,8 @@ use expression::{
     EvaluationContext, Expression, ExpressionKind, Operand, ResultType, SqlMode, TypeClass, convert, text,
 };
 use plan::physical::{AggregateCall, AggregateKind};
-use std::borrow::Cow;
 use std::cmp::Ordering;
-use values::json::{self, Built, Members, Node};
+use values::json::{self, Node, Writer};
 use values::temporal::{Date, DateTime};
 use values::{Decimal, RowRef, TypeKind, Value, ValueRef};
 use window::totals::{self, Moments};
@@ -323,7 +323,7 @@ impl Accumulator {
             State::Moments(moments) => moments.variance(call.kind),
             State::Texts(texts) => concatenated(call, texts, run),
             State::Documents(documents) if documents.is_empty() => Value::Null,
-            State::Documents(documents) => collected(call.kind, documents)?,
+            State::Documents(documents) => collected(call.kind, documents, run)?,
             State::Constant(value) => value.clone(),
         })
     }
@@ -359,16 +359,24 @@ fn member_name(argument: &Expression, row: RowRef<'_>, run: &mut Run<'_, '_>) ->
 }
 
 /// The array or object of a group.
-fn collected(kind: AggregateKind, documents: &[(Vec<u8>, Vec<u8>)]) -> SqlResult<Value> {
-    let values = documents.iter().map(|(_, document)| Built::Kept(Node::of(document)));
-    let built = match kind {
-        AggregateKind::JsonObject => {
-            let names = documents.iter().map(|(name, _)| Cow::Borrowed(name.as_slice()));
-            Built::Object(Members::from_pairs(names.zip(values).collect()))
+fn collected(
+    kind: AggregateKind,
+    documents: &[(Vec<u8>, Vec<u8>)],
+    run: &mut Run<'_, '_>,
+) -> SqlResult<Value> {
+    let is_object = kind == AggregateKind::JsonObject;
+    let bytes_max = run.facts().max_allowed_packet;
+    let watch = DocumentWatch::new(run);
+    let mut writer = Writer::new(bytes_max, &watch);
+    writer.begin(is_object)?;
+    for (name, document) in documents {
+        if is_object {
+            writer.key(name)?;
         }
-        _ => Built::Array(values.collect()),
-    };
-    built.encode().map(Value::Bytes)
+        writer.value(Node::of(document))?;
+    }
+    writer.end()?;
+    writer.finish().map(Value::Bytes)
 }
 
 /// MIN and MAX compare ENUM and SET as text.

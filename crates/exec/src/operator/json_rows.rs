@@ -1,19 +1,16 @@
 //! The rows of JSON_TABLE. Main function: [`rows_of_document`].
 
+use crate::document_watch::DocumentWatch;
 use crate::run::Run;
 use crate::spill::RowStore;
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
 use json::table::{Nest, RowMaker, for_each_row};
-use json::{Path, Stopped, Watch, exists, find};
+use json::{Path, find, first};
 use plan::json_table::{JsonColumnValue, JsonReaction, JsonTable, JsonTableColumn, store_mode};
-use std::cell::Cell;
 use values::json::Node;
 use values::store::StoreMode;
 use values::{RowRef, TypeKind, Value};
-
-/// So many times the longest packet may be held by one search.
-const PACKETS: u64 = 4;
 
 /// All rows of a document; none of NULL.
 pub fn rows_of_document(table: &JsonTable, document: &Value, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
@@ -22,36 +19,14 @@ pub fn rows_of_document(table: &JsonTable, document: &Value, run: &mut Run<'_, '
     let (mut strict, lenient) = (store_mode(facts, true), store_mode(facts, false));
     // Whatever sql_mode says of dates without a day.
     strict.dates.no_zero_in_date = true;
-    let bounds = Bounds {
-        kill: run.statement.kill.clone(),
-        bytes_max: facts.max_allowed_packet.saturating_mul(PACKETS),
-        packet: facts.max_allowed_packet,
-        taken: Cell::new(0),
-    };
     let (rows, row) = (run.row_store(), vec![Value::Null; table.columns.len()]);
-    let mut maker = Maker { table, bounds: &bounds, strict, lenient, row, rows, run };
-    for_each_row(Node::of(document), &table.nest, &bounds, &mut maker)?;
+    let mut maker = Maker { table, strict, lenient, row, rows, run };
+    for_each_row(Node::of(document), &table.nest, &mut maker)?;
     Ok(maker.rows)
-}
-
-/// What the searches of one document may take.
-struct Bounds {
-    kill: engine::KillFlag,
-    bytes_max: u64,
-    packet: u64,
-    taken: Cell<u64>,
-}
-
-impl Watch for Bounds {
-    fn goes_on(&self, bytes: usize) -> bool {
-        self.taken.set(self.taken.get().saturating_add(bytes as u64));
-        self.taken.get() <= self.bytes_max && crate::spill::check_flag(&self.kill).is_ok()
-    }
 }
 
 struct Maker<'a, 'r, 's> {
     table: &'a JsonTable,
-    bounds: &'a Bounds,
     strict: StoreMode,
     lenient: StoreMode,
     row: Vec<Value>,
@@ -59,18 +34,14 @@ struct Maker<'a, 'r, 's> {
     run: &'a mut Run<'r, 's>,
 }
 
-impl RowMaker for Maker<'_, '_, '_> {
-    type Error = SqlError;
+impl<'s> RowMaker for Maker<'_, '_, 's> {
+    type Watch = DocumentWatch<'s>;
 
-    fn stopped(&mut self) -> SqlError {
-        let too_long =
-            || sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, "json_binary::serialize", self.bounds.packet);
-        self.run.check_killed().err().unwrap_or_else(too_long)
+    fn watch(&self) -> DocumentWatch<'s> {
+        DocumentWatch::new(self.run)
     }
 
     fn enter(&mut self, nest: &Nest, value: Node<'_>, ordinal: u64) -> SqlResult<()> {
-        // What was found before is given back.
-        self.bounds.taken.set(0);
         let table = self.table;
         for at in &table.columns_of[nest.id] {
             self.row[*at] = self.value(&table.columns[*at], value, ordinal)?;
@@ -93,7 +64,7 @@ impl Maker<'_, '_, '_> {
         match &column.value {
             JsonColumnValue::Ordinality => Ok(Value::Int(i64::try_from(ordinal).unwrap_or(i64::MAX))),
             JsonColumnValue::Exists(path) => {
-                let found = exists(value, path, self.bounds).map_err(|Stopped| self.stopped())?;
+                let found = first(value, path, &self.watch())?.is_some();
                 let diagnostics = self.run.diagnostics();
                 self.table.existence(column, found, self.lenient, diagnostics)
             }
@@ -110,7 +81,8 @@ impl Maker<'_, '_, '_> {
         path: &Path,
         (on_empty, on_error): (&JsonReaction, &JsonReaction),
     ) -> SqlResult<Value> {
-        let found = find(value, path, self.bounds).map_err(|Stopped| self.stopped())?;
+        let watch = self.watch();
+        let found = find(value, path, &watch)?;
         if found.is_empty() {
             return self.reacted(column, on_empty, || sql_error!(ER_MISSING_JSON_TABLE_VALUE, column.name));
         }

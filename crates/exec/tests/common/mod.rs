@@ -20,6 +20,7 @@ use planner::{ParameterTypes, PlannerInput};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stdx::ids::{IndexId, TableId};
+use values::json::Unwatched;
 use values::{ColumnType, RowRef, TypeKind, Value};
 use wire::reader::Reader;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
@@ -181,7 +182,7 @@ impl ResultSink for Channel {
     fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
         if self.sends {
             self.sent.clear();
-            self.writer.push_text(&mut self.sent, row);
+            self.writer.push_text(&mut self.sent, row, &Unwatched)?;
             return Ok(());
         }
         let shown: Vec<String> = row

@@ -10,6 +10,7 @@ use crate::tree::Expression;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
 use functions::text;
+use std::borrow::Cow;
 use std::sync::Arc;
 use values::temporal::{DateTime, parse_date_time};
 use values::{ColumnType, Decimal, RowRef, TypeKind, Value, ValueRef};
@@ -212,7 +213,11 @@ impl Cast {
             _ if from.kind == TypeKind::Bit => CollationId::BINARY,
             _ => context.facts().connection_collation,
         };
-        let Some(bytes) = convert::to_text(value.as_ref(), from, context) else { return Ok(Value::Null) };
+        let bytes = match from.kind {
+            TypeKind::Json => Some(Cow::Owned(crate::json::printed(value.as_ref(), context)?)),
+            _ => convert::to_text(value.as_ref(), from, context),
+        };
+        let Some(bytes) = bytes else { return Ok(Value::Null) };
         let mut bytes = match self.failure {
             CastFailure::Refuse => convert::text_of_set(bytes.into_owned(), source, target.collation)?,
             _ if source == CollationId::BINARY && target.collation != CollationId::BINARY => {

@@ -4,6 +4,7 @@
 use super::cast::CastFailure;
 use crate::context::{EvaluationContext, waiting_bytes};
 use crate::convert::{self, MomentKind, ZeroDates};
+use crate::document_watch::DocumentWatch;
 use crate::operand::Operand;
 use crate::result_type::{ResultType, TypeClass};
 use crate::tree::{Expression, ExpressionKind};
@@ -12,7 +13,7 @@ use errors::SqlResult;
 use functions::text;
 use std::cmp::Ordering;
 use std::rc::Rc;
-use values::json::{self, Node};
+use values::json::{self, Node, Steps};
 use values::temporal::{Date, DateTime, Time};
 use values::{ColumnType, Decimal, RowRef, TypeKind, Value, ValueRef};
 
@@ -281,7 +282,7 @@ fn compare_converted(
         ComparisonMode::Integer => {
             both!(convert::to_integer, |left: &i128, right: &i128| Some(left.cmp(right)))
         }
-        ComparisonMode::Json => compare_documents(left, right),
+        ComparisonMode::Json => compare_documents(left, right, context)?,
         ComparisonMode::Exact => {
             both!(convert::to_floor, |left: &(i128, bool), right: &(i128, bool)| Some(left.cmp(right)))
         }
@@ -326,13 +327,14 @@ fn compare_converted(
 }
 
 /// Both are documents: `operands` sees to that.
-fn compare_documents(left: ValueRef<'_>, right: ValueRef<'_>) -> Option<Ordering> {
-    match (left, right) {
-        (ValueRef::Bytes(left), ValueRef::Bytes(right)) => {
-            Some(json::compare(Node::of(left), Node::of(right)))
-        }
-        _ => None,
-    }
+fn compare_documents(
+    left: ValueRef<'_>,
+    right: ValueRef<'_>,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Ordering>> {
+    let (ValueRef::Bytes(left), ValueRef::Bytes(right)) = (left, right) else { return Ok(None) };
+    let watch = DocumentWatch::new(context);
+    json::compare_watched(Node::of(left), Node::of(right), &mut Steps::new(&watch)).map(Some)
 }
 
 fn compare_texts(

@@ -1,16 +1,16 @@
-//! JSON made values of other types, and the other way round. A value that nobody cast is made a document as it is: its text is a
+//! Casts of JSON to other types, and the other way round. A value that nobody cast is made a document as it is: its text is a
 //! JSON string; CAST(.. AS JSON) reads text. Main functions: [`value_of_document`], [`document_of_value`].
 
 use super::cast::CastFailure;
 use super::listed_constant::unqualified;
 use crate::context::EvaluationContext;
 use crate::convert::{ZeroDates, moment_of_digits};
-use crate::print::is_condition;
+use crate::document_watch::DocumentWatch;
+use crate::json::{parsed, scalar};
 use crate::result_type::{TypeClass, class_of};
 use crate::tree::{Expression, ExpressionKind};
-use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
-use values::json::{self, Built, Fit, Node};
+use values::json::{self, Fit, Node};
 use values::{ColumnType, TypeKind, Value, ValueRef};
 
 /// A document as a value of a type that is no text, with warnings 3155 and 3156; NULL for what is no date or time.
@@ -97,7 +97,7 @@ fn name_of(operand: &Expression) -> &str {
 /// What CAST(.. AS JSON) is called in messages.
 const CAST_NAME: &str = "cast_as_json";
 
-/// A value as a document. Of a written cast text is JSON text: errors 3141 for what is none, 3144 for bytes.
+/// A value as a document. Of a written cast text is JSON text: error 3141 for what is none.
 pub(super) fn document_of_value(
     value: ValueRef<'_>,
     operand: &Expression,
@@ -108,52 +108,11 @@ pub(super) fn document_of_value(
     match value {
         ValueRef::Bytes(document) if from.kind == TypeKind::Json => Ok(Value::Bytes(document.to_vec())),
         ValueRef::Bytes(text) if failure == CastFailure::Warn && from.kind.is_text() => {
-            parsed(text, from.collation, 1, CAST_NAME).map(Value::Bytes)
-        }
-        ValueRef::Bytes(_)
-            if failure == CastFailure::Warn && from.kind.is_binary() && !from.is_number_bytes() =>
-        {
-            Err(sql_error!(ER_INVALID_JSON_CHARSET, "binary"))
+            parsed(text, from.collation, 1, CAST_NAME, &DocumentWatch::new(context)).map(Value::Bytes)
         }
         _ => {
             let connection = context.facts().connection_collation;
             scalar(value, operand, connection)?.encode().map(Value::Bytes)
         }
     }
-}
-
-/// A value as a scalar document: TRUE and FALSE are such only where they are literals or what a condition yields.
-pub fn scalar(
-    value: ValueRef<'_>,
-    operand: &Expression,
-    connection: CollationId,
-) -> SqlResult<Built<'static>> {
-    let column_type = &operand.result.column_type;
-    let is_own = !matches!(value, ValueRef::Bytes(_)) || column_type.kind != TypeKind::Null;
-    // A year is a number without sign, also one that was computed.
-    let value = match value {
-        ValueRef::Int(year) if column_type.kind == TypeKind::Year => ValueRef::UInt(year.unsigned_abs()),
-        value => value,
-    };
-    match is_own {
-        true => json::scalar(value, column_type, is_condition(operand)),
-        false => json::scalar(value, &ColumnType::varchar(u32::MAX, connection), false),
-    }
-}
-
-/// The document that is written in a text. Errors 3141, 3144, 3157.
-pub fn parsed(text: &[u8], collation: CollationId, argument: usize, function: &str) -> SqlResult<Vec<u8>> {
-    let text = collation.charset().converted(text, CollationId::UTF8MB4_BIN.charset());
-    json::parse(&text, argument, function)
-}
-
-/// The text of a document that is no string, without the quotes that a date, a time or bytes have.
-pub fn bare_text(node: Node<'_>) -> Vec<u8> {
-    let mut text = Vec::new();
-    json::print(node, &mut text);
-    if matches!(node, Node::Opaque(_)) && text.len() >= 2 && text.starts_with(b"\"") {
-        text.pop();
-        text.remove(0);
-    }
-    text
 }

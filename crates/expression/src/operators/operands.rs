@@ -11,7 +11,7 @@ use crate::choice::{ask_variable, choose_numbers};
 use crate::convert::written_date_rules;
 use crate::derive::common_collation;
 use crate::json;
-use crate::result_type::{ResultType, TypeClass};
+use crate::result_type::{Coercibility, ResultType, TypeClass};
 use crate::tree::{Expression, ExpressionKind};
 use errors::{SqlResult, sql_error};
 use functions::text;
@@ -124,6 +124,29 @@ fn text_mode(
     Ok(ComparisonMode::Text(common.collation))
 }
 
+/// How a member of a row is compared with that of a row of an IN list of several: MySQL compares the texts of JSON
+/// and of what stands beside it.
+pub fn prepare_listed_member(
+    operation: &str,
+    left: &mut Expression,
+    right: &mut Expression,
+    facts: BuildFacts,
+) -> SqlResult<ComparisonMode> {
+    if is_json(left) || is_json(right) {
+        for side in [&mut *left, &mut *right] {
+            json::make_text(side);
+            if !matches!(side.result.class(), TypeClass::Text | TypeClass::Null) {
+                let length = side.result.text_length();
+                let result = ResultType::text(length, facts.connection, Coercibility::Coercible);
+                let result = result.nullable_if(side.result.nullable);
+                let inner = std::mem::replace(side, Expression::null());
+                *side = Expression::convert_character_set(inner, result);
+            }
+        }
+    }
+    prepare_equal_values(operation, left, right, facts)
+}
+
 /// How the bounds of BETWEEN are compared: both in one way, but for constants beside a date or time.
 pub fn prepare_range(
     operand: &mut Expression,
@@ -133,10 +156,7 @@ pub fn prepare_range(
     facts: BuildFacts,
 ) -> SqlResult<(ComparisonMode, ComparisonMode)> {
     use TypeClass::{DateTime, Decimal, Integer, Null, Text, Time};
-    // MySQL knows no range of JSON: its text is compared.
-    for part in [&mut *operand, &mut *low, &mut *high] {
-        json::make_text(part);
-    }
+    json::make_comparable(&mut [operand, low, high]);
     if !negated {
         refuse_beyond_latin1(operand, low, high)?;
     }

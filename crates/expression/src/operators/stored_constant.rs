@@ -9,7 +9,7 @@ use crate::result_type::{ResultType, TypeClass};
 use crate::tree::{Expression, ExpressionKind};
 use errors::{Diagnostics, Level, SqlError, SqlResult};
 use functions::text;
-use values::store::{Source, StoreContext, StoreMode};
+use values::store::{Documents, Source, StoreContext, StoreMode};
 use values::temporal::{Date, DateRules, DateTime};
 use values::{ColumnType, TypeKind, Value};
 
@@ -208,9 +208,16 @@ fn store_beside(
     mode: StoreMode,
 ) -> (SqlResult<Value>, bool, bool) {
     let mut diagnostics = Diagnostics::new(1);
-    let source = Source::Expression;
-    let mut context =
-        StoreContext { mode, table: "", column: "", row: 1, source, diagnostics: &mut diagnostics };
+    let (source, documents) = (Source::Expression, Documents::ANY);
+    let mut context = StoreContext {
+        mode,
+        table: "",
+        column: "",
+        row: 1,
+        source,
+        diagnostics: &mut diagnostics,
+        documents,
+    };
     let column = ColumnType { kind: without_zone(column.kind), ..column.clone() };
     let stored = values::store::store(value, from, &column, &mut context);
     let is_warned = diagnostics.conditions().iter().any(|condition| condition.level != Level::Note);

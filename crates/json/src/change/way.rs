@@ -1,7 +1,8 @@
 //! The way to one value in a tree, of which parts are still in their documents: [`way_to`] finds it and [`open_at`] opens it.
 
 use crate::path::Leg;
-use values::json::{Built, Node};
+use errors::SqlResult;
+use values::json::{Built, Node, Steps};
 
 /// A step into a container.
 #[derive(Clone, Copy, Debug)]
@@ -79,12 +80,21 @@ pub(super) fn way_to<'p>(value: &Built<'_>, legs: &'p [Leg], wraps: bool) -> Opt
 }
 
 /// The value at the end of a way, with all containers on the way opened.
-pub(super) fn open_at<'b, 'd>(value: &'b mut Built<'d>, way: &[Step<'_>]) -> Option<&'b mut Built<'d>> {
-    way.iter().try_fold(value, |value, step| match (value.opened(), step) {
-        (Built::Object(members), Step::Member(key)) => members.get_mut(key),
-        (Built::Array(elements), Step::Element(position)) => elements.get_mut(*position),
-        _ => None,
-    })
+pub(super) fn open_at<'b, 'd>(
+    mut value: &'b mut Built<'d>,
+    way: &[Step<'_>],
+    steps: &mut Steps<'_>,
+) -> SqlResult<Option<&'b mut Built<'d>>> {
+    for step in way {
+        let next = match (value.opened(steps)?, step) {
+            (Built::Object(members), Step::Member(key)) => members.get_mut(key),
+            (Built::Array(elements), Step::Element(position)) => elements.get_mut(*position),
+            _ => None,
+        };
+        let Some(next) = next else { return Ok(None) };
+        value = next;
+    }
+    Ok(Some(value))
 }
 
 /// How many elements an array has; None for other values.

@@ -3,7 +3,7 @@
 
 use super::identifier::is_identifier;
 use super::{Cell, Leg};
-use values::json::read_whole_string;
+use values::json::{Unwatched, read_whole_string};
 
 /// A byte of the text, from 0.
 type ErrorPosition = usize;
@@ -90,7 +90,7 @@ impl Reader<'_> {
         }
         self.at += 1;
         let quoted = self.text.get(start..self.at).unwrap_or_default();
-        read_whole_string(quoted).map(|key| Leg::Member(key.into_owned())).ok_or(self.at)
+        string_in(quoted).map(Leg::Member).ok_or(self.at)
     }
 
     /// A key up to the next blank, dot, bracket or star. It may have the escapes of strings.
@@ -102,8 +102,8 @@ impl Reader<'_> {
         let mut quoted = vec![b'"'];
         quoted.extend_from_slice(self.text.get(start..self.at).unwrap_or_default());
         quoted.push(b'"');
-        match read_whole_string(&quoted) {
-            Some(key) if is_identifier(&key) => Ok(Leg::Member(key.into_owned())),
+        match string_in(&quoted) {
+            Some(key) if is_identifier(&key) => Ok(Leg::Member(key)),
             _ => Err(self.at),
         }
     }
@@ -173,4 +173,10 @@ impl Reader<'_> {
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// The content of a key in quotes; None if it is no string. Paths are short.
+fn string_in(quoted: &[u8]) -> Option<Vec<u8>> {
+    let content = read_whole_string(quoted, &Unwatched).ok().flatten()?;
+    Some(content.into_owned())
 }

@@ -2,11 +2,11 @@
 //! [`Settler::settled_from`]. MySQL evaluates such conditions once, while it optimises: what their conversions report is
 //! reported once and without rows, and a condition that never holds keeps all tables from being read.
 
-use super::decided_by_range;
 use crate::{
     Block, JoinTree, Source, is_always, is_known, is_never, node_rejects_null, settle_contradictions,
     tables_of,
 };
+use ::expression::operators::decided_by_range;
 use errors::SqlResult;
 use expression::operators::{Comparison, ComparisonOperator};
 use expression::{BuildFacts, Expression, ExpressionKind, SubqueryUse};

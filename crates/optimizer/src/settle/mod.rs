@@ -1,9 +1,7 @@
 //! Conditions on their way from binding to the choice of joins: what they come out as, and what of alternatives holds in each.
 
-mod column_range;
 mod condition;
 mod factor;
 
-pub use column_range::decided_by_range;
 pub use condition::{Settler, Settling};
 pub use factor::{factor_alternatives, factor_joins};

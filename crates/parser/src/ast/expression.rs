@@ -501,11 +501,16 @@ pub enum TrimSide {
     Trailing,
 }
 
-/// `AS CHAR(n)` or `AS BINARY(n)`.
+/// What WEIGHT_STRING looks at, and how much of it is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WeightStringShape {
-    pub binary: bool,
-    pub length: u64,
+pub enum WeightStringShape {
+    /// `AS CHAR(n)`.
+    Characters(u64),
+    /// `AS BINARY(n)`.
+    Binary(u64),
+    /// The form with numbers, which no manual has: so many bytes, of the weights of so many characters; then flags, which say that short
+    /// ones are padded.
+    Fitted { bytes: u64, characters: u64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

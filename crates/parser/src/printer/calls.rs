@@ -102,11 +102,15 @@ impl Printer<'_> {
     }
 
     fn weight_string(&mut self, operand: &Expression, shape: Option<WeightStringShape>) -> Option<()> {
-        let Some(WeightStringShape { binary, length }) = shape else {
-            return self.wrapped("weight_string(", from_ref(operand), ")");
+        let (begin, length, end) = match shape {
+            None => return self.wrapped("weight_string(", from_ref(operand), ")"),
+            Some(WeightStringShape::Characters(length)) => ("weight_string(", length, ")"),
+            Some(WeightStringShape::Binary(length)) => ("weight_string(cast(", length, " charset binary))"),
+            // Its flags are not printed by MySQL, so what it prints does not mean the same.
+            Some(WeightStringShape::Fitted { .. }) => return None,
         };
-        self.wrapped(if binary { "weight_string(cast(" } else { "weight_string(" }, from_ref(operand), "")?;
-        self.push(&format!(" as char({length}){}", if binary { " charset binary))" } else { ")" }));
+        self.wrapped(begin, from_ref(operand), "")?;
+        self.push(&format!(" as char({length}){end}"));
         Some(())
     }
 

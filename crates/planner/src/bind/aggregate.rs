@@ -145,7 +145,8 @@ pub(super) fn bind_aggregate_parts(
 fn without_json(kind: AggregateKind, number: usize, argument: Expression) -> Expression {
     use AggregateKind::{Average, BitAnd, BitOr, BitXor, GroupConcat, JsonArray, JsonObject, Sum, Variance};
     match kind {
-        Sum | Average | Variance { .. } | BitAnd | BitOr | BitXor => json::as_number(argument),
+        Sum | Average | Variance { .. } => json::as_number(argument),
+        BitAnd | BitOr | BitXor => json::as_integer(argument),
         GroupConcat => json::as_text(argument),
         JsonArray { .. } => json::as_document(argument),
         // The name of a member stays text.
@@ -161,7 +162,9 @@ fn wanted_by_aggregate(binder: &Binder<'_>, kind: AggregateKind) -> Wanted {
         AggregateKind::Sum | AggregateKind::Average => Wanted::double(),
         AggregateKind::Variance { .. } => Wanted::like(&ColumnType::new(TypeKind::Decimal)),
         AggregateKind::BitAnd | AggregateKind::BitOr | AggregateKind::BitXor => Wanted::bytes(),
-        AggregateKind::GroupConcat => binder.wanted_text().read_own(),
+        AggregateKind::GroupConcat | AggregateKind::JsonArray { .. } | AggregateKind::JsonObject => {
+            binder.wanted_text().read_own()
+        }
         _ => binder.wanted_text(),
     }
 }

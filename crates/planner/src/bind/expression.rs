@@ -4,16 +4,14 @@ use super::prepared_constant::{check_prepared, note_listed};
 use super::{Binder, Wanted, aggregate, function, literal, settled_parameter, subquery};
 use ::expression::operators::{
     ArithmeticOperator, BitOperator, CastFailure, Comparison, ComparisonOperator, adapt_equal_year,
-    number_not_held,
+    decided_by_range, number_not_held,
 };
-use ::expression::result_type::class_of;
 use ::expression::{
     Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass, VariableScope, build::scalar,
 };
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
-use values::column_type::{DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX};
 use values::{ColumnType, RowRef, TypeKind, Value};
 
 /// The comparison of an operator sign.
@@ -154,6 +152,9 @@ impl Binder<'_> {
                     ast::IsTest::Null | ast::IsTest::Unknown => self.expression(operand)?,
                     ast::IsTest::True | ast::IsTest::False => self.operand_as(operand, Wanted::integer())?,
                 };
+                if matches!(test, ast::IsTest::True | ast::IsTest::False) {
+                    self.warn_of_truth(&operand);
+                }
                 match test {
                     ast::IsTest::Null | ast::IsTest::Unknown => Expression::is_null(operand, *negated),
                     ast::IsTest::True => Expression::is_truth(operand, true, *negated),
@@ -164,6 +165,7 @@ impl Binder<'_> {
                 let bound = self.beside(&[operand, low, high], None, Self::wanted_text)?;
                 let [operand, low, high] = <[Expression; 3]>::try_from(bound)
                     .map_err(|_| sql_error!(ER_INTERNAL_ERROR, "operands of BETWEEN"))?;
+                self.warn_of_comparison([&operand, &low, &high], "in the BETWEEN operator");
                 let bound = Expression::between(operand, low, high, *negated, facts)?;
                 check_prepared(self, &bound)?;
                 Ok(bound)
@@ -172,6 +174,13 @@ impl Binder<'_> {
                 let all: Vec<&ast::Expression> = std::iter::once(&**operand).chain(list).collect();
                 let mut list = self.beside(&all, None, Self::wanted_text)?;
                 let operand = list.remove(0);
+                if let (ExpressionKind::Row(members), [_, _, ..]) = (&operand.kind, &list[..]) {
+                    let listed = list.iter().flat_map(|member| match &member.kind {
+                        ExpressionKind::Row(members) => &members[..],
+                        _ => &[],
+                    });
+                    self.warn_of_comparison(members.iter().chain(listed), "within a ROW in the IN operator");
+                }
                 let bound = Expression::in_list(operand, list, *negated, facts)?;
                 note_listed(self, &bound);
                 check_prepared(self, &bound)?;
@@ -189,7 +198,7 @@ impl Binder<'_> {
     }
 
     fn conditions(&mut self, terms: &[ast::Expression]) -> SqlResult<Vec<Expression>> {
-        terms.iter().map(|term| self.scalar_as(term, Wanted::integer())).collect()
+        terms.iter().map(|term| self.truth_of(term)).collect()
     }
 
     fn user_variable(&mut self, name: &str) -> Expression {
@@ -197,7 +206,7 @@ impl Binder<'_> {
         self.nature.repeats = true;
         let name = name.to_lowercase();
         let result = match self.input.context.session().user_variable(&name) {
-            Some(found) => user_variable_type(found.column_type),
+            Some(found) => ResultType::user_variable(found.column_type),
             None => ResultType::binary(UNSET_VARIABLE_BYTES),
         };
         let result = ResultType { coercibility: Coercibility::Implicit, ..result };
@@ -281,6 +290,7 @@ impl Binder<'_> {
             ast::UnaryOperator::BitNot => Expression::bit(BitOperator::Invert, operand, None),
             ast::UnaryOperator::Not => {
                 scalar(&operand)?;
+                self.warn_of_truth(&operand);
                 Ok(Expression::not(operand))
             }
             ast::UnaryOperator::Binary => {
@@ -365,7 +375,11 @@ impl Binder<'_> {
             Operator::BitXor => Expression::bit(BitOperator::Xor, left, Some(right)),
             Operator::ShiftLeft => Expression::bit(BitOperator::ShiftLeft, left, Some(right)),
             Operator::ShiftRight => Expression::bit(BitOperator::ShiftRight, left, Some(right)),
-            Operator::LogicalXor => Ok(Expression::xor(left, right)),
+            Operator::LogicalXor => {
+                self.warn_of_truth(&left);
+                self.warn_of_truth(&right);
+                Ok(Expression::xor(left, right))
+            }
             Operator::SoundsLike => {
                 let left = function::call(self, "soundex", vec![left])?;
                 let right = function::call(self, "soundex", vec![right])?;
@@ -408,7 +422,7 @@ impl Binder<'_> {
         }
         self.nature.volatile = true;
         let is_equal = operator == ComparisonOperator::Equal;
-        let is_decided = optimizer::decided_by_range(operator, &column.result.column_type, &value).is_some();
+        let is_decided = decided_by_range(operator, &column.result.column_type, &value).is_some();
         if is_decided || is_equal && column.result.kind() == TypeKind::BigInt {
             let result = parameter.result.clone();
             *parameter = Expression::constant(value, result);
@@ -647,24 +661,6 @@ const UNSET_VARIABLE_BYTES: u32 = 65_532;
 const VARIABLE_INTEGER_LENGTH: u32 = 21;
 /// Display length of a floating point number in a system variable.
 const VARIABLE_DOUBLE_LENGTH: u32 = 23;
-/// Characters that text in a user variable has at most.
-const VARIABLE_TEXT_CHARACTERS: u32 = 16_777_215;
-
-/// The type of a user variable: as wide as its kind can be, because another statement may set it anew.
-fn user_variable_type(held: ColumnType) -> ResultType {
-    match class_of(held.kind) {
-        TypeClass::Null => ResultType::binary(VARIABLE_TEXT_CHARACTERS),
-        TypeClass::Integer if held.is_unsigned_integer() => ResultType::unsigned(VARIABLE_INTEGER_LENGTH),
-        TypeClass::Integer => ResultType::integer(VARIABLE_INTEGER_LENGTH),
-        TypeClass::Decimal => ResultType::decimal(DECIMAL_PRECISION_MAX, DECIMAL_SCALE_MAX),
-        TypeClass::Double => ResultType::double(),
-        TypeClass::Text if held.kind.is_string() => {
-            ResultType::text(VARIABLE_TEXT_CHARACTERS, held.collation, Coercibility::Implicit)
-        }
-        _ => ResultType::column(held, true),
-    }
-}
-
 /// What errors call the operand of a CAST: its text, as far as that is known here.
 pub(super) fn operand_name(operand: &ast::Expression) -> String {
     match operand {

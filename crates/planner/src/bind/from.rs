@@ -4,7 +4,7 @@ use super::column::{derived_columns, table_columns};
 use super::json_table::json_table;
 use super::recursive::recursive_query;
 use super::view::bind_view;
-use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, Wanted, index_hints};
+use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, index_hints};
 use ::expression::Expression;
 use ::expression::operators::ComparisonOperator;
 use errors::{SqlResult, sql_error};
@@ -196,7 +196,7 @@ fn on_condition(
     let saved = std::mem::replace(&mut block.visible, visible.clone());
     let clause = std::mem::replace(&mut block.clause, Clause::On);
     let unseen = std::mem::replace(&mut block.unseen, (1 << first_table) - 1);
-    let bound = binder.scalar_as(condition, Wanted::integer());
+    let bound = binder.truth_of(condition);
     let block = binder.block();
     block.visible = saved;
     block.clause = clause;

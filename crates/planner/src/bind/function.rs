@@ -2,8 +2,10 @@
 
 use super::column::{find_column, find_in_first};
 use super::{Binder, Wanted};
-use ::expression::builtin;
+use ::expression::builtin::{self, JsonArguments};
+use ::expression::json;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass};
+use builtins::{ArgumentRule, argument_rule};
 use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
@@ -28,7 +30,11 @@ fn compares(part: &Expression) -> bool {
 }
 
 /// A call of a built-in function over bound arguments.
-pub(super) fn call(binder: &mut Binder<'_>, name: &str, arguments: Vec<Expression>) -> SqlResult<Expression> {
+pub(super) fn call(
+    binder: &mut Binder<'_>,
+    name: &str,
+    mut arguments: Vec<Expression>,
+) -> SqlResult<Expression> {
     let Some(definition) = builtins::find(name) else {
         let routine = routine_here(binder, name)?;
         return call_routine(binder, routine, arguments);
@@ -37,6 +43,15 @@ pub(super) fn call(binder: &mut Binder<'_>, name: &str, arguments: Vec<Expressio
         binder.nature.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
     }
     binder.nature.repeats |= definition.differs_between_rows();
+    for (position, argument) in arguments.iter_mut().enumerate() {
+        let is_integer = argument_rule(name, position) == ArgumentRule::Integer;
+        if is_integer && definition.json == JsonArguments::Text {
+            json::make_integer(argument);
+        }
+    }
+    if matches!(name, "greatest" | "least") {
+        binder.warn_of_comparison(&arguments, "in the LEAST and GREATEST operators");
+    }
     let site = binder.site();
     let mut known = Vec::with_capacity(arguments.len());
     for position in 0..arguments.len() {
@@ -73,7 +88,8 @@ fn call_routine(
     binder.nature.repeats = true;
     binder.nature.calls_routines = true;
     let coercibility = Coercibility::Coercible;
-    let result = ResultType { column_type: routine.returns.clone(), nullable: true, coercibility };
+    let result =
+        ResultType { column_type: routine.returns.clone(), nullable: true, coercibility, is_truth: false };
     let call = RoutineCall { routine, arguments };
     Ok(Expression { kind: ExpressionKind::Routine(Box::new(call)), result })
 }
@@ -221,17 +237,23 @@ fn weight_string(
     let operand = binder.argument("weight_string", 0, operand)?;
     match shape {
         None => call(binder, "weight_string", vec![operand]),
-        Some(ast::WeightStringShape { length: 0, .. }) => {
+        Some(ast::WeightStringShape::Characters(0) | ast::WeightStringShape::Binary(0)) => {
             Err(sql_error!(ER_PARSE_ERROR, errors::code::ER_SYNTAX_ERROR.format, "0", 1))
         }
-        Some(shape) if shape.binary => {
-            let length = u32::try_from(shape.length).unwrap_or(u32::MAX);
+        Some(ast::WeightStringShape::Binary(length)) => {
+            let length = u32::try_from(*length).unwrap_or(u32::MAX);
             let nullable = operand.result.nullable;
             let bytes = Expression::cast_binary(operand, length, binder.facts)?;
             let bound = call(binder, "weight_string", vec![bytes])?;
             Ok(Expression { result: ResultType { nullable, ..bound.result }, kind: bound.kind })
         }
-        Some(shape) => call(binder, "weight_string", vec![operand, Expression::integer(shape.length)]),
+        Some(ast::WeightStringShape::Characters(length)) => {
+            call(binder, "weight_string", vec![operand, Expression::integer(*length)])
+        }
+        Some(ast::WeightStringShape::Fitted { bytes, characters }) => {
+            let numbers = [characters, bytes].map(|number| Expression::integer(*number));
+            call(binder, "weight_string", std::iter::once(operand).chain(numbers).collect())
+        }
     }
 }
 

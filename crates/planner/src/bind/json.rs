@@ -1,13 +1,13 @@
 //! Forms of the grammar over JSON: MEMBER OF, JSON_VALUE.
 
-use super::Binder;
 use super::expression::operand_name;
+use super::{Binder, Wanted};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass};
-use builtins::{JSON_VALUE, MEMBER_OF, Reaction};
+use builtins::{JSON_VALUE, MEMBER_OF, Reaction, value_default};
 use charset::CollationId;
-use errors::SqlResult;
+use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::{self, CastTarget, JsonReaction};
-use values::ColumnType;
+use values::{ColumnType, RowRef};
 
 /// utf8mb4_0900_bin.
 const UTF8MB4_0900_BIN: CollationId = CollationId(309);
@@ -41,16 +41,56 @@ pub(super) fn json_value(binder: &mut Binder<'_>, call: &ast::JsonValue) -> SqlR
         TypeClass::Text | TypeClass::Json => Coercibility::Implicit,
         _ => Coercibility::Numeric,
     };
-    Ok(Expression { kind: bound.kind, result: ResultType { column_type, nullable: true, coercibility } })
+    Ok(Expression {
+        kind: bound.kind,
+        result: ResultType { column_type, nullable: true, coercibility, is_truth: false },
+    })
+}
+
+impl Binder<'_> {
+    /// Binds an operand that is true or false. Warning 3986 for a document.
+    pub(super) fn truth_of(&mut self, syntax: &ast::Expression) -> SqlResult<Expression> {
+        let bound = self.scalar_as(syntax, Wanted::integer())?;
+        self.warn_of_truth(&bound);
+        Ok(bound)
+    }
+
+    /// Warning 3986 for a document that is true or false.
+    pub(super) fn warn_of_truth(&mut self, operand: &Expression) {
+        if operand.result.class() == TypeClass::Json {
+            self.warn_of_json(sql_error!(ER_IMPLICIT_COMPARISON_FOR_JSON));
+        }
+    }
+
+    /// Warning 1235 where documents are among what MySQL does not compare as such.
+    pub(super) fn warn_of_comparison<'e>(
+        &mut self,
+        operands: impl IntoIterator<Item = &'e Expression>,
+        place: &str,
+    ) {
+        if operands.into_iter().any(|operand| operand.result.class() == TypeClass::Json) {
+            self.warn_of_json(sql_error!(ER_NOT_SUPPORTED_YET, format!("comparison of JSON {place}")));
+        }
+    }
+
+    /// Told of the text, as hints are: not where it is executed that was prepared. A kept plan would say nothing.
+    fn warn_of_json(&mut self, warning: SqlError) {
+        if self.input.warns_of_hints {
+            self.input.context.diagnostics().warning(warning);
+            self.nature.volatile = true;
+        }
+    }
 }
 
 fn returned_type(binder: &Binder<'_>, call: &ast::JsonValue, document: &Expression) -> SqlResult<ColumnType> {
     let text = CastTarget::Char { length: Some(VALUE_CHARACTERS), charset: None, national: false };
     let mut target = call.returning.clone().unwrap_or(text);
-    let mut is_plain = false;
-    if let CastTarget::Char { length, charset: None, national: false } = &mut target {
+    let is_plain = matches!(target, CastTarget::Char { charset: None, national: false, .. });
+    // Without a length it is the longest text.
+    let is_long =
+        matches!(target, CastTarget::Char { length: None, .. } | CastTarget::Binary { length: None });
+    if let CastTarget::Char { length, .. } = &mut target {
         length.get_or_insert(VALUE_CHARACTERS);
-        is_plain = true;
     }
     if let CastTarget::Binary { length: Some(length) } = &target {
         return Ok(ResultType::binary(u32::try_from(*length).unwrap_or(u32::MAX)).column_type);
@@ -58,6 +98,13 @@ fn returned_type(binder: &Binder<'_>, call: &ast::JsonValue, document: &Expressi
     let mut column_type = binder.cast_target(&target, document, &operand_name(&call.document))?;
     if is_plain {
         column_type.collation = UTF8MB4_0900_BIN;
+    }
+    if is_long {
+        let characters = u32::MAX / u32::from(column_type.collation.charset().max_bytes);
+        column_type = ResultType::text(characters, column_type.collation, Coercibility::Implicit).column_type;
+    }
+    if column_type.kind == values::TypeKind::Year {
+        return Ok(ColumnType::new(values::TypeKind::Year));
     }
     Ok(column_type)
 }
@@ -73,7 +120,16 @@ fn reaction(
         Some(JsonReaction::Error) => (Reaction::Error, Expression::null()),
         Some(JsonReaction::Default(value)) => {
             let bound = binder.scalar(value)?;
-            (Reaction::Default, Expression::cast(bound, column_type.clone(), binder.facts)?)
+            let own = match bound.result.class() {
+                TypeClass::Text => bound.result.collation(),
+                _ => CollationId::UTF8MB4_BIN,
+            };
+            let value = bound.evaluate(RowRef::EMPTY, binder.input.context)?;
+            let text =
+                values::convert::to_text(value.as_ref(), &bound.result.column_type).unwrap_or_default();
+            let value = value_default(&text, own, column_type)?;
+            let result = ResultType::column(column_type.clone(), false);
+            (Reaction::Default, Expression::constant(value, result))
         }
     })
 }

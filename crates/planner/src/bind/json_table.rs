@@ -2,7 +2,7 @@
 
 use super::Binder;
 use super::from::{Visible, add_table};
-use ::expression::operators::json_cast;
+use ::expression::json::parsed;
 use ::expression::{Expression, ResultType, SqlMode, ValueSource};
 use builtins::JSON_TABLE_DOCUMENT;
 use declared::DeclaredTypes;
@@ -14,7 +14,7 @@ use parser::ast::{self, Child, DataTypeKind};
 use plan::json_table::{JsonColumnValue, JsonReaction, JsonTable, JsonTableColumn, store_mode};
 use plan::physical::ColumnOrigin;
 use std::sync::Arc;
-use values::json::Node;
+use values::json::{Node, Unwatched};
 use values::{ColumnType, TypeKind, Value};
 
 /// MySQL does not take so many paths of rows, that of the table included.
@@ -197,7 +197,7 @@ fn reaction(
     let Some(Value::Bytes(text)) = bound.literal() else {
         return Err(sql_error!(ER_INVALID_DEFAULT, column.name));
     };
-    let document = json_cast::parsed(text, bound.result.collation(), 1, "JSON_TABLE")?;
+    let document = parsed(text, bound.result.collation(), 1, "JSON_TABLE", &Unwatched)?;
     let is_scalar = !matches!(Node::of(&document), Node::Array(_) | Node::Object(_));
     match is_scalar || column_type.kind == TypeKind::Json {
         true => Ok(JsonReaction::Default(document)),

@@ -107,7 +107,8 @@ fn number_bytes(bytes: Vec<u8>, hexadecimal: bool) -> Expression {
     let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
     let column_type =
         ColumnType { unsigned: hexadecimal, decimals: Some(0), ..ColumnType::varbinary(length) };
-    let result = ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible };
+    let result =
+        ResultType { column_type, nullable: false, coercibility: Coercibility::Coercible, is_truth: false };
     Expression::constant(Value::Bytes(bytes), result)
 }
 

@@ -355,7 +355,7 @@ impl Binder<'_> {
 fn parameter_result(column_type: ColumnType) -> ResultType {
     let is_text = class_of(column_type.kind) == TypeClass::Text;
     let coercibility = if is_text { Coercibility::Coercible } else { Coercibility::Numeric };
-    ResultType { column_type, nullable: true, coercibility }
+    ResultType { column_type, nullable: true, coercibility, is_truth: false }
 }
 
 /// The members of operands that are all rows, if they have as many.

@@ -103,7 +103,7 @@ impl Binder<'_> {
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
             self.block().clause = Clause::Where;
-            conditions = conjuncts(self.scalar_as(filter, Wanted::integer())?);
+            conditions = conjuncts(self.truth_of(filter)?);
             compare_joined_dates(&mut self.subqueries.plans, &conditions);
         }
         group::bind_group_keys(self, select)?;
@@ -163,7 +163,7 @@ impl Binder<'_> {
     fn bind_having(&mut self, select: &ast::Select) -> SqlResult<Vec<Expression>> {
         self.block().clause = Clause::Having;
         match &select.having {
-            Some(condition) => Ok(conjuncts(self.scalar_as(condition, Wanted::integer())?)),
+            Some(condition) => Ok(conjuncts(self.truth_of(condition)?)),
             None => Ok(Vec::new()),
         }
     }

@@ -10,6 +10,7 @@ use errors::{SqlError, SqlResult, sql_error};
 use std::time::Duration;
 use stdx::ids::Lsn;
 use values::RowRef;
+use values::json::{Unwatched, Watch};
 use wire::encoder::{COLUMNS_MAX, Encoder};
 use wire::frame::{FrameReader, Received};
 use wire::output::FRAME_HEADER_BYTES;
@@ -197,7 +198,11 @@ impl ResultSink for Channel<'_> {
     }
 
     fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
-        self.encoder.row(row);
+        self.long_documents(row, &Unwatched)
+    }
+
+    fn long_documents(&mut self, row: RowRef<'_>, watch: &dyn Watch) -> SqlResult<()> {
+        self.encoder.row(row, watch)?;
         self.send_piece()
     }
 

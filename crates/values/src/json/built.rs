@@ -1,7 +1,7 @@
 //! A document as a tree that is built and changed: [`Built`]. [`Built::encode`] makes the bytes of it.
 
 use super::encode;
-use super::{Members, Node, Opaque};
+use super::{Members, Node, Opaque, Steps, Unwatched, Watch};
 use errors::SqlResult;
 use std::borrow::Cow;
 
@@ -36,15 +36,20 @@ pub enum Built<'d> {
 }
 
 impl<'d> Built<'d> {
-    /// The document. Fails with ER_JSON_DOCUMENT_TOO_DEEP beyond [`super::DEPTH_MAX`] containers in each other, with
+    /// The document, for what is small. Fails with ER_JSON_DOCUMENT_TOO_DEEP beyond [`super::DEPTH_MAX`] containers in each other, with
     /// ER_JSON_KEY_TOO_BIG for a key over 65,535 bytes and with ER_JSON_VALUE_TOO_BIG beyond 4 GiB.
     pub fn encode(&self) -> SqlResult<Vec<u8>> {
-        encode::encode(self)
+        self.encode_within(u64::MAX, &Unwatched)
     }
 
-    /// The value with one level open for changes: the values in it are kept.
-    pub fn open(node: Node<'d>) -> Built<'d> {
-        match node {
+    /// The same of at most so many bytes: ER_WARN_ALLOWED_PACKET_OVERFLOWED for more; and the errors of the watch.
+    pub fn encode_within(&self, bytes_max: u64, watch: &dyn Watch) -> SqlResult<Vec<u8>> {
+        encode::encode(self, bytes_max, watch)
+    }
+
+    /// The value with one level open for changes: the values in it are kept. Each is a step, of the bytes that it takes in the tree.
+    fn open(node: Node<'d>, steps: &mut Steps<'_>) -> SqlResult<Built<'d>> {
+        Ok(match node {
             Node::Null => Built::Null,
             Node::Boolean(truth) => Built::Boolean(truth),
             Node::Int(number) => Built::Int(number),
@@ -54,11 +59,23 @@ impl<'d> Built<'d> {
             Node::Opaque(opaque) => {
                 Built::Opaque { type_code: opaque.type_code, bytes: Cow::Borrowed(opaque.bytes) }
             }
-            Node::Array(array) => Built::Array(array.iter().map(Built::Kept).collect()),
-            Node::Object(object) => Built::Object(Members::from_sorted(
-                object.iter().map(|(key, value)| (Cow::Borrowed(key), Built::Kept(value))).collect(),
-            )),
-        }
+            Node::Array(array) => {
+                let mut elements = Vec::with_capacity(array.len());
+                for element in array {
+                    steps.next(size_of::<Built<'_>>())?;
+                    elements.push(Built::Kept(element));
+                }
+                Built::Array(elements)
+            }
+            Node::Object(object) => {
+                let mut members = Vec::with_capacity(object.len());
+                for (key, value) in object {
+                    steps.next(size_of::<(Cow<'_, [u8]>, Built<'_>)>())?;
+                    members.push((Cow::Borrowed(key), Built::Kept(value)));
+                }
+                Built::Object(Members::from_sorted(members))
+            }
+        })
     }
 
     /// A scalar or a kept part as it is read; None for arrays and objects that are built.
@@ -77,10 +94,10 @@ impl<'d> Built<'d> {
     }
 
     /// The value with one level open, in its place: a kept part is opened, all others are as they are.
-    pub fn opened(&mut self) -> &mut Built<'d> {
+    pub fn opened(&mut self, steps: &mut Steps<'_>) -> SqlResult<&mut Built<'d>> {
         if let Built::Kept(node) = *self {
-            *self = Built::open(node);
+            *self = Built::open(node, steps)?;
         }
-        self
+        Ok(self)
     }
 }

@@ -3,7 +3,8 @@
 
 use super::number_key::{Number, compare_numbers};
 use super::opaque::code;
-use super::{Node, Opaque};
+use super::{Node, Opaque, Steps, Unwatched};
+use errors::SqlResult;
 use std::cmp::Ordering;
 
 /// A value as it is compared.
@@ -73,8 +74,14 @@ impl<'d> View<'d> {
 /// then by the first key or value that differs,
 /// in the order in which they lie; keys then compare by their bytes alone.
 pub fn compare(a: Node<'_>, b: Node<'_>) -> Ordering {
+    // Nobody ends it.
+    compare_watched(a, b, &mut Steps::new(&Unwatched)).unwrap_or(Ordering::Equal)
+}
+
+/// The same of documents that may be long.
+pub fn compare_watched(a: Node<'_>, b: Node<'_>, steps: &mut Steps<'_>) -> SqlResult<Ordering> {
     let (a, b) = (View::of(a), View::of(b));
-    match (&a, &b) {
+    Ok(match (&a, &b) {
         (View::Number(a), View::Number(b)) => compare_numbers(a, b),
         (View::String(a), View::String(b)) => a.cmp(b),
         (View::Date(a), View::Date(b))
@@ -82,20 +89,29 @@ pub fn compare(a: Node<'_>, b: Node<'_>) -> Ordering {
         | (View::Moment(a), View::Moment(b)) => a.cmp(b),
         (View::Opaque(a), View::Opaque(b)) => (a.type_code, a.bytes).cmp(&(b.type_code, b.bytes)),
         (View::Array(a), View::Array(b)) => {
-            first_difference(a.iter().zip(b.iter()).map(|(a, b)| compare(a, b)))
-                .then_with(|| a.len().cmp(&b.len()))
+            for (a, b) in a.iter().zip(b.iter()) {
+                steps.next(0)?;
+                let order = compare_watched(a, b, steps)?;
+                if order.is_ne() {
+                    return Ok(order);
+                }
+            }
+            a.len().cmp(&b.len())
         }
-        (View::Object(a), View::Object(b)) => a.len().cmp(&b.len()).then_with(|| {
-            first_difference(
-                a.iter()
-                    .zip(b.iter())
-                    .map(|((a_key, a), (b_key, b))| a_key.cmp(b_key).then_with(|| compare(a, b))),
-            )
-        }),
+        (View::Object(a), View::Object(b)) if a.len() == b.len() => {
+            for ((a_key, a), (b_key, b)) in a.iter().zip(b.iter()) {
+                steps.next(0)?;
+                let order = match a_key.cmp(b_key) {
+                    Ordering::Equal => compare_watched(a, b, steps)?,
+                    order => order,
+                };
+                if order.is_ne() {
+                    return Ok(order);
+                }
+            }
+            Ordering::Equal
+        }
+        (View::Object(a), View::Object(b)) => a.len().cmp(&b.len()),
         (a, b) => a.rank().cmp(&b.rank()),
-    }
-}
-
-fn first_difference(mut orders: impl Iterator<Item = Ordering>) -> Ordering {
-    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    })
 }

@@ -1,8 +1,9 @@
 //! Values as bytes: [`sort_key`] for ORDER BY, [`group_key`] for DISTINCT, GROUP BY and joins.
 
-use super::Node;
 use super::compare::View;
 use super::number_key::NumberKey;
+use super::{Node, Steps};
+use errors::SqlResult;
 
 /// Appends bytes whose order is ORDER BY's: that of [`super::compare`] for scalars, while objects and arrays order by how
 /// many members or elements they have. A number takes up to 38 bytes, a string as many as it has and one. A key may begin
@@ -27,7 +28,9 @@ pub fn sort_key(node: Node<'_>, out: &mut Vec<u8>) {
 }
 
 /// Appends bytes that are equal exactly for values that [`super::compare`] calls equal. No key is the beginning of another.
-pub fn group_key(node: Node<'_>, out: &mut Vec<u8>) {
+/// The bytes of the key are asked for.
+pub fn group_key(node: Node<'_>, out: &mut Vec<u8>, steps: &mut Steps<'_>) -> SqlResult<()> {
+    let start = out.len();
     let view = View::of(node);
     out.push(view.rank());
     match view {
@@ -36,14 +39,17 @@ pub fn group_key(node: Node<'_>, out: &mut Vec<u8>) {
         View::String(text) => push_counted(text, out),
         View::Array(array) => {
             out.extend_from_slice(&(array.len() as u32).to_le_bytes());
-            array.iter().for_each(|element| group_key(element, out));
+            array.iter().try_for_each(|element| group_key(element, out, steps))?;
+            return steps.next(0);
         }
         View::Object(object) => {
             out.extend_from_slice(&(object.len() as u32).to_le_bytes());
             for (key, value) in object.iter() {
                 push_counted(key, out);
-                group_key(value, out);
+                steps.next(key.len())?;
+                group_key(value, out, steps)?;
             }
+            return steps.next(0);
         }
         View::Date(packed) | View::Time(packed) | View::Moment(packed) => {
             out.extend_from_slice(&packed.to_le_bytes());
@@ -53,6 +59,7 @@ pub fn group_key(node: Node<'_>, out: &mut Vec<u8>) {
             push_counted(opaque.bytes, out);
         }
     }
+    steps.next(out.len() - start)
 }
 
 fn push_counted(bytes: &[u8], out: &mut Vec<u8>) {

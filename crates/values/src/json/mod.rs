@@ -1,5 +1,6 @@
 //! JSON values: MySQL's binary documents (a type byte and a value, as its columns hold them) and what is asked of them.
 //! Main types: [`Node`], a cursor over the bytes of a document; [`Built`], a tree that is changed and then encoded.
+//! Long work asks a [`Watch`] whether to go on.
 //! Neighbours: the text parser, paths and functions are in the crate `json`. Damaged bytes read as null and never panic.
 
 mod built;
@@ -19,18 +20,22 @@ mod sound;
 #[cfg(test)]
 mod tests;
 mod text;
+mod watch;
+mod writer;
 
 pub use built::Built;
-pub use compare::compare;
+pub use compare::{compare, compare_watched};
 pub use convert::{Fit, is_true, to_date_time, to_decimal, to_f64, to_integer, to_time};
 pub use keys::{group_key, sort_key};
 pub use members::Members;
 pub use node::{Array, ArrayIter, Node, Object, ObjectIter, key_order};
 pub use opaque::Opaque;
-pub use print::{print, print_pretty, quote};
+pub use print::{print, print_pretty, print_watched, quote};
 pub use scalar::scalar;
 pub use sound::is_sound;
-pub use text::{TextError, parse, read, read_whole_string};
+pub use text::{TextError, in_utf8mb4, parse, read, read_whole_string};
+pub use watch::{Steps, Unwatched, Watch};
+pub use writer::Writer;
 
 /// The document `null`.
 pub const NULL: [u8; 2] = [4, 0];
@@ -39,6 +44,9 @@ pub const NULL: [u8; 2] = [4, 0];
 pub const DEPTH_MAX: usize = 100;
 /// Most bytes of a key: ER_JSON_KEY_TOO_BIG beyond that.
 pub const KEY_BYTES_MAX: usize = u16::MAX as usize;
+
+/// What errors call whoever made a document that is too long.
+pub const SERIALIZER: &str = "json_binary::serialize";
 
 /// The byte before each value that says what it is.
 mod kind {

@@ -3,8 +3,12 @@
 //! [`DEPTH_MAX`] deep. What breaks that reads as null, so no walk is endless or deeper than that, whatever the bytes are.
 
 use super::opaque::Opaque;
-use super::{Built, DEPTH_MAX, kind, literal};
+use super::{Built, DEPTH_MAX, Steps, kind, literal};
+use errors::SqlResult;
 use std::cmp::Ordering;
+
+/// Bytes that each container takes on the way to the deepest one: count, size and an entry.
+const LEVEL_BYTES_MIN: usize = 7;
 
 /// A value in a document.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +67,7 @@ impl<'d> Node<'d> {
     }
 
     /// The value of that kind at the start of the bytes, and how many bytes it takes.
+    #[inline]
     fn read(code: u8, bytes: &'d [u8], level: u8) -> Option<(Node<'d>, usize)> {
         Some(match code {
             kind::SMALL_OBJECT | kind::LARGE_OBJECT | kind::SMALL_ARRAY | kind::LARGE_ARRAY => {
@@ -109,28 +114,37 @@ impl<'d> Node<'d> {
     }
 
     /// What JSON_DEPTH counts: 1 for scalars and empty containers, else one more than the deepest value in it.
-    pub fn depth(self) -> usize {
-        match self {
-            Node::Array(array) => 1 + array.iter().map(Node::depth).max().unwrap_or(0),
-            Node::Object(object) => 1 + object.iter().map(|(_, value)| value.depth()).max().unwrap_or(0),
-            _ => 1,
-        }
+    pub fn depth(self, steps: &mut Steps<'_>) -> SqlResult<usize> {
+        self.deepest(1, steps)
     }
 
     /// How many containers may be in each other from here downwards, without a look at all of them.
     pub(super) fn container_levels_max(self) -> usize {
-        self.container().map_or(0, |container| (DEPTH_MAX + 1).saturating_sub(usize::from(container.level)))
+        self.container().map_or(0, |container| {
+            let by_level = (DEPTH_MAX + 1).saturating_sub(usize::from(container.level));
+            by_level.min(1 + container.bytes.len() / LEVEL_BYTES_MIN)
+        })
     }
 
     /// How many containers are in each other from here downwards.
-    pub(super) fn container_levels(self) -> usize {
-        match self {
-            Node::Array(array) => 1 + array.iter().map(Node::container_levels).max().unwrap_or(0),
-            Node::Object(object) => {
-                1 + object.iter().map(|(_, value)| value.container_levels()).max().unwrap_or(0)
+    pub(super) fn container_levels(self, steps: &mut Steps<'_>) -> SqlResult<usize> {
+        self.deepest(0, steps)
+    }
+
+    /// How many containers are in each other, where a scalar counts as so many. Nothing but containers is looked at.
+    fn deepest(self, scalar: usize, steps: &mut Steps<'_>) -> SqlResult<usize> {
+        let Some(container) = self.container() else { return Ok(scalar) };
+        let mut deepest = if container.count == 0 { 0 } else { scalar };
+        let mut floor = 0;
+        for (position, code) in container.codes().enumerate() {
+            steps.next(0)?;
+            if code <= kind::LARGE_ARRAY {
+                let (node, end) = container.value(position, floor);
+                floor = end;
+                deepest = deepest.max(node.deepest(scalar, steps)?);
             }
-            _ => 0,
         }
+        Ok(1 + deepest)
     }
 
     /// What arrays and objects have in common; None for scalars.
@@ -180,7 +194,7 @@ impl<'d> Array<'d> {
 
     /// All elements in order.
     pub fn iter(self) -> ArrayIter<'d> {
-        ArrayIter { container: self.0, position: 0, floor: 0 }
+        ArrayIter::of(self.0)
     }
 }
 
@@ -230,7 +244,7 @@ impl<'d> Object<'d> {
 
     /// All members in the order of keys.
     pub fn iter(self) -> ObjectIter<'d> {
-        ObjectIter { values: ArrayIter { container: self.0, position: 0, floor: 0 }, key_floor: 0 }
+        ObjectIter { values: ArrayIter::of(self.0), position: 0, key_floor: 0 }
     }
 }
 
@@ -252,26 +266,41 @@ pub fn key_order(a: &[u8], b: &[u8]) -> Ordering {
 #[derive(Clone, Debug)]
 pub struct ArrayIter<'d> {
     container: Container<'d>,
-    position: usize,
+    /// The entries that are left, and how many bytes each has.
+    entries: &'d [u8],
+    entry_bytes: usize,
     /// Where the values before this one end. Values that overlap would let a few bytes be a document without end.
     floor: usize,
+}
+
+impl<'d> ArrayIter<'d> {
+    fn of(container: Container<'d>) -> ArrayIter<'d> {
+        let entry_bytes = 1 + container.offset_bytes();
+        ArrayIter { container, entries: container.value_entries(), entry_bytes, floor: 0 }
+    }
 }
 
 impl<'d> Iterator for ArrayIter<'d> {
     type Item = Node<'d>;
 
+    #[inline]
     fn next(&mut self) -> Option<Node<'d>> {
-        if self.position >= self.container.count() {
-            return None;
-        }
-        let (node, floor) = self.container.value(self.position, self.floor);
-        self.floor = floor;
-        self.position += 1;
-        Some(node)
+        let (entry, rest) = self.entries.split_at_checked(self.entry_bytes)?;
+        self.entries = rest;
+        Some(match self.container.inlined(entry) {
+            Some(node) => node,
+            None => match self.container.outside(entry, self.floor) {
+                Some((node, end)) => {
+                    self.floor = end;
+                    node
+                }
+                None => Node::Null,
+            },
+        })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let rest = (self.container.count()).saturating_sub(self.position);
+        let rest = self.entries.len() / self.entry_bytes;
         (rest, Some(rest))
     }
 }
@@ -282,6 +311,7 @@ impl ExactSizeIterator for ArrayIter<'_> {}
 #[derive(Clone, Debug)]
 pub struct ObjectIter<'d> {
     values: ArrayIter<'d>,
+    position: usize,
     /// Where the keys before this one end.
     key_floor: usize,
 }
@@ -290,9 +320,9 @@ impl<'d> Iterator for ObjectIter<'d> {
     type Item = (&'d [u8], Node<'d>);
 
     fn next(&mut self) -> Option<(&'d [u8], Node<'d>)> {
-        let position = self.values.position;
         let value = self.values.next()?;
-        let (key, floor) = self.values.container.key(position, self.key_floor);
+        let (key, floor) = self.values.container.key(self.position, self.key_floor);
+        self.position += 1;
         self.key_floor = floor;
         Some((key, value))
     }
@@ -306,6 +336,7 @@ impl ExactSizeIterator for ObjectIter<'_> {}
 
 impl<'d> Container<'d> {
     /// The container at the start of the bytes; None if it is deeper than may be, or its entries are not within it.
+    #[inline]
     fn read(code: u8, bytes: &'d [u8], level: u8) -> Option<Container<'d>> {
         if usize::from(level) > DEPTH_MAX {
             return None;
@@ -336,11 +367,13 @@ impl<'d> Container<'d> {
         }
     }
 
+    #[inline]
     fn offset_bytes(&self) -> usize {
         if self.is_large { 4 } else { 2 }
     }
 
     /// The count, size or offset that lies there.
+    #[inline]
     fn offset_at(&self, at: usize) -> Option<usize> {
         let bytes = self.bytes.get(at..)?;
         Some(match self.is_large {
@@ -362,19 +395,56 @@ impl<'d> Container<'d> {
         self.value_entries_start() + self.count as usize * (1 + self.offset_bytes())
     }
 
+    /// The kinds of the values.
+    fn codes(&self) -> impl Iterator<Item = u8> {
+        let entries = self.value_entries().chunks_exact(1 + self.offset_bytes());
+        entries.filter_map(|entry| entry.first().copied())
+    }
+
+    /// The entries of the values.
+    fn value_entries(&self) -> &'d [u8] {
+        self.bytes.get(self.value_entries_start()..self.entries_end()).unwrap_or_default()
+    }
+
     /// A value, and where it ends; the floor for those in the entry. A value that begins before the floor is null.
+    #[inline]
     fn value(&self, position: usize, floor: usize) -> (Node<'d>, usize) {
         self.sound_value(position, floor).unwrap_or((Node::Null, floor))
     }
 
+    #[inline]
     pub(super) fn sound_value(&self, position: usize, floor: usize) -> Option<(Node<'d>, usize)> {
         let entry = self.value_entries_start() + position * (1 + self.offset_bytes());
-        let code = *self.bytes.get(entry)?;
-        if is_inlined(code, self.is_large) {
-            return Some((Node::read(code, self.bytes.get(entry + 1..)?, self.level)?.0, floor));
+        let entry = self.bytes.get(entry..entry + 1 + self.offset_bytes())?;
+        match self.inlined(entry) {
+            Some(node) => Some((node, floor)),
+            None => self.outside(entry, floor),
         }
-        let offset = self.offset_at(entry + 1)?;
-        if offset < floor.max(self.entries_end()) {
+    }
+
+    /// The value of an entry that has it; damaged ones are null.
+    #[inline]
+    fn inlined(&self, entry: &'d [u8]) -> Option<Node<'d>> {
+        let (&code, bits) = entry.split_first()?;
+        let narrow = || u16::from_le_bytes(bits.first_chunk().copied().unwrap_or_default());
+        match code {
+            kind::INT16 => Some(Node::Int(i64::from(narrow() as i16))),
+            kind::UINT16 => Some(Node::UInt(u64::from(narrow()))),
+            code if is_inlined(code, self.is_large) => {
+                Some(Node::read(code, bits, self.level).map_or(Node::Null, |(node, _)| node))
+            }
+            _ => None,
+        }
+    }
+
+    /// The value that an entry says the place of, and where it ends; None if it begins before the floor or is damaged.
+    fn outside(&self, entry: &'d [u8], floor: usize) -> Option<(Node<'d>, usize)> {
+        let (&code, place) = entry.split_first()?;
+        let offset = match self.is_large {
+            true => u32::from_le_bytes(*place.first_chunk()?) as usize,
+            false => usize::from(u16::from_le_bytes(*place.first_chunk()?)),
+        };
+        if is_inlined(code, self.is_large) || offset < floor.max(self.entries_end()) {
             return None;
         }
         let (node, length) = Node::read(code, self.bytes.get(offset..)?, self.level.saturating_add(1))?;
@@ -397,6 +467,7 @@ impl<'d> Container<'d> {
 }
 
 /// Whether a value of that kind lies in its entry.
+#[inline]
 pub(super) fn is_inlined(code: u8, is_large: bool) -> bool {
     match code {
         kind::LITERAL | kind::INT16 | kind::UINT16 => true,
@@ -405,6 +476,7 @@ pub(super) fn is_inlined(code: u8, is_large: bool) -> bool {
     }
 }
 
+#[inline]
 fn literal_of<'d>(code: u8) -> Option<Node<'d>> {
     Some(match code {
         literal::NULL => Node::Null,
@@ -415,6 +487,7 @@ fn literal_of<'d>(code: u8) -> Option<Node<'d>> {
 }
 
 /// Bytes after their length in groups of seven bits, lowest first; and how many bytes both take.
+#[inline]
 fn counted(bytes: &[u8]) -> Option<(&[u8], usize)> {
     let mut length = 0usize;
     for (at, &byte) in bytes.iter().take(5).enumerate() {

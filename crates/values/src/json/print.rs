@@ -1,19 +1,36 @@
 //! Documents as text: [`print`] as MySQL shows them, [`print_pretty`] as JSON_PRETTY does, [`quote`] for one string.
 
-use super::{Node, Opaque};
+use super::{Node, Opaque, Steps, Unwatched, Watch};
 use crate::number;
 use crate::value::Value;
+use errors::SqlResult;
 
 /// Appends a value as MySQL shows it: `{"a": 1, "b": [true, null]}`.
 pub fn print(node: Node<'_>, out: &mut Vec<u8>) {
+    // Nobody ends it.
+    let _ = print_watched(node, out, &Unwatched);
+}
+
+/// The same of a document that may be long: the bytes of the text are asked for.
+pub fn print_watched(node: Node<'_>, out: &mut Vec<u8>, watch: &dyn Watch) -> SqlResult<()> {
+    print_in_line(node, out, &mut Steps::new(watch))
+}
+
+/// Bytes that an integer is counted as, with what stands before it.
+const SHORT_BYTES: usize = 8;
+
+fn print_in_line(node: Node<'_>, out: &mut Vec<u8>, steps: &mut Steps<'_>) -> SqlResult<()> {
     match node {
         Node::Array(array) => {
             out.push(b'[');
             for (position, element) in array.iter().enumerate() {
-                out.extend_from_slice(if position > 0 { b", " } else { b"" });
-                print(element, out);
+                if position > 0 {
+                    out.extend_from_slice(b", ");
+                }
+                print_in_line(element, out, steps)?;
             }
             out.push(b']');
+            steps.next(0)
         }
         Node::Object(object) => {
             out.push(b'{');
@@ -21,62 +38,79 @@ pub fn print(node: Node<'_>, out: &mut Vec<u8>) {
                 out.extend_from_slice(if position > 0 { b", " } else { b"" });
                 quote(key, out);
                 out.extend_from_slice(b": ");
-                print(value, out);
+                steps.next(key.len())?;
+                print_in_line(value, out, steps)?;
             }
             out.push(b'}');
+            steps.next(0)
         }
-        scalar => print_scalar(scalar, out),
+        // Most values are short.
+        Node::Int(number) => {
+            number::append_i64(number, out);
+            steps.next(SHORT_BYTES)
+        }
+        scalar => {
+            let start = out.len();
+            print_scalar(scalar, out);
+            steps.next(2 + out.len() - start)
+        }
     }
 }
 
 /// Appends a value on several lines, each level two blanks further to the right: a text that may be a hundred times as long as the
-/// document. `goes_on` is asked with the length so far; false if it ended the work.
-pub fn print_pretty(node: Node<'_>, out: &mut Vec<u8>, goes_on: &mut dyn FnMut(usize) -> bool) -> bool {
-    print_indented(node, 0, out, goes_on)
+/// document. False if it became longer than so many bytes.
+pub fn print_pretty(node: Node<'_>, out: &mut Vec<u8>, bytes_max: u64, watch: &dyn Watch) -> SqlResult<bool> {
+    let mut lines = Lines { out, bytes_max, steps: Steps::new(watch) };
+    lines.print(node, 0)
 }
 
-fn print_indented(
-    node: Node<'_>,
-    level: usize,
-    out: &mut Vec<u8>,
-    goes_on: &mut dyn FnMut(usize) -> bool,
-) -> bool {
-    if !goes_on(out.len()) {
-        return false;
-    }
-    match node {
-        Node::Array(array) if !array.is_empty() => {
-            out.push(b'[');
-            for (position, element) in array.iter().enumerate() {
-                new_line(position > 0, level + 1, out);
-                if !print_indented(element, level + 1, out, goes_on) {
-                    return false;
-                }
-            }
-            new_line(false, level, out);
-            out.push(b']');
-        }
-        Node::Object(object) if !object.is_empty() => {
-            out.push(b'{');
-            for (position, (key, value)) in object.iter().enumerate() {
-                new_line(position > 0, level + 1, out);
-                quote(key, out);
-                out.extend_from_slice(b": ");
-                if !print_indented(value, level + 1, out, goes_on) {
-                    return false;
-                }
-            }
-            new_line(false, level, out);
-            out.push(b'}');
-        }
-        flat => print(flat, out),
-    }
-    true
+/// A text of several lines.
+struct Lines<'o, 'w> {
+    out: &'o mut Vec<u8>,
+    bytes_max: u64,
+    steps: Steps<'w>,
 }
 
-fn new_line(comma: bool, level: usize, out: &mut Vec<u8>) {
-    out.extend_from_slice(if comma { b",\n" } else { b"\n" });
-    out.extend(std::iter::repeat_n(b' ', 2 * level));
+impl Lines<'_, '_> {
+    fn print(&mut self, node: Node<'_>, level: usize) -> SqlResult<bool> {
+        if self.out.len() as u64 > self.bytes_max {
+            return Ok(false);
+        }
+        match node {
+            Node::Array(array) if !array.is_empty() => {
+                self.out.push(b'[');
+                for (position, element) in array.iter().enumerate() {
+                    self.new_line(position > 0, level + 1)?;
+                    if !self.print(element, level + 1)? {
+                        return Ok(false);
+                    }
+                }
+                self.new_line(false, level)?;
+                self.out.push(b']');
+            }
+            Node::Object(object) if !object.is_empty() => {
+                self.out.push(b'{');
+                for (position, (key, value)) in object.iter().enumerate() {
+                    self.new_line(position > 0, level + 1)?;
+                    quote(key, self.out);
+                    self.out.extend_from_slice(b": ");
+                    if !self.print(value, level + 1)? {
+                        return Ok(false);
+                    }
+                }
+                self.new_line(false, level)?;
+                self.out.push(b'}');
+            }
+            flat => print_in_line(flat, self.out, &mut self.steps)?,
+        }
+        Ok(self.out.len() as u64 <= self.bytes_max)
+    }
+
+    fn new_line(&mut self, comma: bool, level: usize) -> SqlResult<()> {
+        self.out.extend_from_slice(if comma { b",\n" } else { b"\n" });
+        self.out.extend(std::iter::repeat_n(b' ', 2 * level));
+        self.steps.next(2 + 2 * level)
+    }
 }
 
 fn print_scalar(node: Node<'_>, out: &mut Vec<u8>) {
@@ -155,9 +189,16 @@ pub fn quote(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
+/// Groups of four digits in a line: 76 characters.
+const BASE64_LINE_GROUPS: usize = 19;
+
+/// Appends base64 in lines, with the line feed's escape between them.
 fn append_base64(bytes: &[u8], out: &mut Vec<u8>) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for chunk in bytes.chunks(3) {
+    for (number, chunk) in bytes.chunks(3).enumerate() {
+        if number > 0 && number.is_multiple_of(BASE64_LINE_GROUPS) {
+            out.extend_from_slice(b"\\n");
+        }
         let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for place in 0..4 {

@@ -84,7 +84,8 @@ fn is_same(built: &Built<'_>, node: Node<'_>) -> bool {
 
 /// Opens all of a document.
 fn opened(node: Node<'_>) -> Built<'_> {
-    let mut built = Built::open(node);
+    let mut built = Built::Kept(node);
+    built.opened(&mut Steps::new(&Unwatched)).unwrap();
     match &mut built {
         Built::Array(elements) => elements.iter_mut().for_each(open_kept),
         Built::Object(members) => members.values_mut().for_each(open_kept),
@@ -101,7 +102,7 @@ fn open_kept(built: &mut Built<'_>) {
 
 fn group_key_of(document: &[u8]) -> Vec<u8> {
     let mut key = Vec::new();
-    group_key(Node::of(document), &mut key);
+    group_key(Node::of(document), &mut key, &mut Steps::new(&Unwatched)).unwrap();
     key
 }
 
@@ -116,8 +117,8 @@ fn use_all(document: &[u8]) {
     let node = Node::of(document);
     let mut out = Vec::new();
     print(node, &mut out);
-    print_pretty(node, &mut out, &mut |_| true);
-    let _ = (node.depth(), node.type_name(), compare(node, node));
+    print_pretty(node, &mut out, u64::MAX, &Unwatched).unwrap();
+    let _ = (node.depth(&mut Steps::new(&Unwatched)), node.type_name(), compare(node, node));
     let _ = (group_key_of(document), sort_key_of(document), is_sound(document));
     let _ = node.to_document();
     let _ = opened(node).encode();
@@ -139,7 +140,7 @@ proptest! {
         prop_assert!(is_same(&built, Node::of(&document)));
         prop_assert!(is_sound(&document));
         prop_assert_eq!(Node::of(&document).to_document(), document.clone());
-        prop_assert_eq!(Built::open(Node::of(&document)).encode().unwrap(), document.clone());
+        prop_assert_eq!(Built::Kept(Node::of(&document)).opened(&mut Steps::new(&Unwatched)).unwrap().encode().unwrap(), document.clone());
         prop_assert_eq!(opened(Node::of(&document)).encode().unwrap(), document.clone());
         let mut out = Vec::new();
         print(Node::of(&document), &mut out);

@@ -6,6 +6,7 @@ use crate::decimal::Decimal;
 use crate::temporal::{Date, DateTime, Time};
 use crate::value::Value;
 use charset::CollationId;
+use errors::{SqlResult, sql_error};
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
@@ -132,7 +133,10 @@ fn documents_have_the_bytes_of_mysql() {
         assert_eq!(node.type_name(), type_name);
         assert_eq!(node.to_document(), document);
         assert!(is_sound(&document), "{shown_as}");
-        assert_eq!(Built::open(node).encode().unwrap(), document);
+        assert_eq!(
+            Built::Kept(node).opened(&mut Steps::new(&Unwatched)).unwrap().encode().unwrap(),
+            document
+        );
     }
     let long = text(&"x".repeat(130)).encode().unwrap();
     assert_eq!((long.len(), hex(&long[..4])), (133, "0c820178".to_owned()));
@@ -176,8 +180,8 @@ fn pretty_text() {
     let inner = object([("a", array([Built::Int(1), object([("b", Built::Int(2))])])), ("c", object([]))]);
     let document = array([Built::Int(1), array([]), object([]), inner]).encode().unwrap();
     let mut out = Vec::new();
-    assert!(print_pretty(Node::of(&document), &mut out, &mut |_| true));
-    assert!(!print_pretty(Node::of(&document), &mut Vec::new(), &mut |length| length < 2));
+    assert_eq!(print_pretty(Node::of(&document), &mut out, u64::MAX, &Unwatched), Ok(true));
+    assert_eq!(print_pretty(Node::of(&document), &mut Vec::new(), 2, &Unwatched), Ok(false));
     let expected = "[\n  1,\n  [],\n  {},\n  {\n    \"a\": [\n      1,\n      {\n        \"b\": 2\n      }\n    ],\n    \"c\": {}\n  }\n]";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
@@ -242,7 +246,7 @@ fn large_objects_find_their_keys() {
 fn depth_and_keys_have_limits() {
     let nested = |levels: usize| (1..levels).fold(array([]), |inner, _| array([inner]));
     let deepest = nested(DEPTH_MAX).encode().unwrap();
-    assert_eq!(Node::of(&deepest).depth(), 100);
+    assert_eq!(Node::of(&deepest).depth(&mut Steps::new(&Unwatched)), Ok(100));
     assert!(is_sound(&deepest));
     assert_eq!(nested(DEPTH_MAX + 1).encode().unwrap_err().number(), 3157);
     let kept = Built::Array(vec![Built::Kept(Node::of(&deepest))]);
@@ -428,7 +432,7 @@ fn documents_order_as_in_mysql() {
         for b in &documents {
             let key = |document| {
                 let mut key = Vec::new();
-                group_key(Node::of(document), &mut key);
+                group_key(Node::of(document), &mut key, &mut Steps::new(&Unwatched)).unwrap();
                 key
             };
             assert_eq!(key(a) == key(b), compared(b) == '=');
@@ -464,4 +468,58 @@ fn numbers_compare_exactly() {
         assert_eq!(compare(Node::of(&a), Node::of(&b)), expected);
         assert_eq!(compare(Node::of(&b), Node::of(&a)), expected.reverse());
     }
+}
+
+#[test]
+fn members_of_texts_are_put_in_order_and_the_last_of_a_key_stays() {
+    // Sizes on both sides of 64 KiB, with numbers of all widths and texts between them.
+    for count in [3usize, 700, 900, 40_000] {
+        let values = ["1", "70000", "\"x\"", "[1,70000]", "5000000000"];
+        let member = |n: usize, value: &str| format!("\"k{n}\":{value}");
+        let mut members: Vec<String> = (0..count).rev().map(|n| member(n, values[n % 5])).collect();
+        members.extend((0..count).step_by(3).map(|n| member(n, "\"last\"")));
+        let document = read(format!("{{{}}}", members.join(",")).as_bytes(), &Unwatched).unwrap();
+        assert!(is_sound(&document));
+        let Node::Object(object) = Node::of(&document) else { panic!("an object") };
+        assert_eq!(object.len(), count);
+        let mut printed = Vec::new();
+        print(object.get(b"k0").unwrap(), &mut printed);
+        print(object.get(format!("k{}", count - 1).as_bytes()).unwrap(), &mut printed);
+        let last = if (count - 1) % 3 == 0 { "\"last\"" } else { values[(count - 1) % 5] };
+        assert_eq!(String::from_utf8(printed).unwrap(), format!("\"last\"{}", last.replace(',', ", ")));
+    }
+}
+
+#[test]
+fn long_work_ends_when_its_watch_says_so() {
+    struct Ended;
+    impl Watch for Ended {
+        fn go_on(&self, _bytes: usize) -> SqlResult<()> {
+            Err(sql_error!(ER_QUERY_INTERRUPTED))
+        }
+    }
+    let ended = || sql_error!(ER_QUERY_INTERRUPTED);
+    let numbers = format!("[{}1]", "1,".repeat(50_000));
+    let texts = [
+        numbers.clone(),
+        format!("\"{}\"", "a".repeat(100_000)),
+        format!("\"{}\"", "\\n".repeat(100_000)),
+        format!("[{}1]", " ".repeat(100_000)),
+        format!("[{}1]", "[],".repeat(50_000)),
+        format!("{{{}\"a\":1}}", "\"b\":1,".repeat(50_000)),
+    ];
+    for text in texts {
+        assert_eq!(read(text.as_bytes(), &Ended), Err(TextError::Failed(ended())), "{}", &text[..10]);
+    }
+    let document = read(numbers.as_bytes(), &Unwatched).unwrap();
+    let node = Node::of(&document);
+    assert_eq!(print_watched(node, &mut Vec::new(), &Ended), Err(ended()));
+    assert_eq!(print_pretty(node, &mut Vec::new(), u64::MAX, &Ended), Err(ended()));
+    assert_eq!(group_key(node, &mut Vec::new(), &mut Steps::new(&Ended)), Err(ended()));
+    assert_eq!(compare_watched(node, node, &mut Steps::new(&Ended)), Err(ended()));
+    assert_eq!(node.depth(&mut Steps::new(&Ended)), Err(ended()));
+    assert_eq!(Built::Array(vec![Built::Kept(node)]).encode_within(u64::MAX, &Ended), Err(ended()));
+    assert!(Built::Kept(node).opened(&mut Steps::new(&Ended)).is_err());
+    assert!(Steps::new(&Ended).sort(&mut Vec::from_iter(0..100_000), |a, b| b.cmp(a)).is_err());
+    assert_eq!(Built::Kept(node).encode_within(1000, &Unwatched).map_err(|error| error.number()), Err(1301));
 }

@@ -1,6 +1,6 @@
 //! Storing JSON: a document as it is, a text read as one; and a document as a number, date or time.
 
-use super::StoreContext;
+use super::{Documents, StoreContext};
 use crate::column_type::{ColumnType, TypeKind};
 use crate::json::{self, Fit, Node};
 use crate::temporal::{Date, DateTime, Time};
@@ -8,7 +8,7 @@ use crate::value::Value;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 
-/// The document of a value. Error 3140 for what is no JSON text, 3144 for bytes; neither is ever a warning.
+/// The document of a value. Error 3140 for what is no JSON text, 3144 for bytes, 1301 for what is too long; none is ever a warning.
 pub(super) fn document(value: &Value, from: &ColumnType, context: &mut StoreContext<'_>) -> SqlResult<Value> {
     let Value::Bytes(bytes) = value else {
         // Nobody asked for a conversion.
@@ -22,9 +22,13 @@ pub(super) fn document(value: &Value, from: &ColumnType, context: &mut StoreCont
         }
         _ => {}
     }
-    let text = from.collation.charset().converted(bytes, CollationId::UTF8MB4_BIN.charset());
-    let document = json::read(&text).map_err(|error| error.in_column(&column_name(context)))?;
-    document.encode().map(Value::Bytes)
+    let Documents { bytes_max, watch } = context.documents;
+    let text = json::in_utf8mb4(bytes, from.collation, watch)?;
+    let document = json::read(&text, watch).map_err(|error| error.in_column(&column_name(context)))?;
+    match document.len() as u64 > bytes_max {
+        true => Err(sql_error!(ER_WARN_ALLOWED_PACKET_OVERFLOWED, json::SERIALIZER, bytes_max)),
+        false => Ok(Value::Bytes(document)),
+    }
 }
 
 fn column_name(context: &StoreContext<'_>) -> String {

@@ -16,6 +16,7 @@ pub use plain::{UnchangedText, store_plainly, store_text_plainly};
 pub use source::Source;
 
 use crate::column_type::{ColumnType, TypeKind};
+use crate::json::{Unwatched, Watch};
 use crate::temporal::{Date, DateRules, TimeZone};
 use crate::value::Value;
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
@@ -50,6 +51,22 @@ pub struct StoreContext<'a> {
     pub source: Source,
     /// Where warnings and notes go.
     pub diagnostics: &'a mut Diagnostics,
+    /// What documents may take.
+    pub documents: Documents<'a>,
+}
+
+/// What a document that is made of a stored text may take.
+#[derive(Clone, Copy)]
+pub struct Documents<'a> {
+    /// Its longest length, in bytes.
+    pub bytes_max: u64,
+    /// Who is asked while it is made.
+    pub watch: &'a dyn Watch,
+}
+
+impl Documents<'_> {
+    /// Any, for what is short.
+    pub const ANY: Documents<'static> = Documents { bytes_max: u64::MAX, watch: &Unwatched };
 }
 
 impl StoreContext<'_> {

@@ -7,6 +7,7 @@ use super::StoreContext;
 use crate::column_type::{ColumnType, TypeKind};
 use crate::convert;
 use crate::decimal::Decimal;
+use crate::json::{self, Watch};
 use crate::value::Value;
 use charset::CollationId;
 use errors::{Diagnostics, SqlResult, sql_error};
@@ -56,7 +57,7 @@ pub(super) fn carried(
     };
     Ok(Some(match form {
         Form::AsIs => return Ok(None),
-        Form::Text => text(value, from),
+        Form::Text => text(value, from, context.documents.watch)?,
         Form::Whole => {
             let number = whole(value, from, context)?;
             (within_signed(number, value, to, context)?, ColumnType::big_int())
@@ -133,9 +134,14 @@ fn rebuild_form(from: &ColumnType, to: &ColumnType) -> Form {
 }
 
 /// The value's text, in its own character set.
-fn text(value: &Value, from: &ColumnType) -> (Value, ColumnType) {
+fn text(value: &Value, from: &ColumnType, watch: &dyn Watch) -> SqlResult<(Value, ColumnType)> {
     let made = match value {
-        Value::Bytes(bytes) if from.kind != TypeKind::Json => Value::Bytes(bytes.clone()),
+        Value::Bytes(document) if from.kind == TypeKind::Json => {
+            let mut printed = Vec::new();
+            json::print_watched(json::Node::of(document), &mut printed, watch)?;
+            Value::Bytes(printed)
+        }
+        Value::Bytes(bytes) => Value::Bytes(bytes.clone()),
         _ if from.kind.has_members() => convert::member_text(value.clone(), from),
         _ => Value::Bytes(convert::to_text(value.as_ref(), from).unwrap_or_default().into_owned()),
     };
@@ -150,7 +156,7 @@ fn text(value: &Value, from: &ColumnType) -> (Value, ColumnType) {
         TypeKind::Bit => ColumnType::varbinary(8),
         _ => ColumnType::varchar(u32::MAX, collation),
     };
-    (made, made_type)
+    Ok((made, made_type))
 }
 
 /// The value as an integer. ALTER TABLE reads columns as expressions do: within BIGINT, and telling of what was lost,

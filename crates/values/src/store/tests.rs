@@ -171,6 +171,7 @@ fn columns_take_literals_as_mysqls_columns_do() {
             row: 1,
             source: Source::Expression,
             diagnostics: &mut diagnostics,
+            documents: Documents::ANY,
         };
         // MySQL gives some warnings twice.
         let mut messages: Vec<&str> = messages.split("; ").collect();
@@ -217,6 +218,7 @@ fn silently_stored(value: &Value, from: &ColumnType, to: &ColumnType, strict: bo
         row: 1,
         source: Source::Expression,
         diagnostics: &mut diagnostics,
+        documents: Documents::ANY,
     };
     let stored = store(value, from, to, &mut context).ok();
     stored.filter(|_| diagnostics.count() == 0)

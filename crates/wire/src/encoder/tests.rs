@@ -3,6 +3,7 @@
 use super::*;
 use crate::reader::Reader;
 use values::RowRef;
+use values::json::Unwatched;
 use values::{ColumnType, TypeKind, Value};
 
 fn column(name: &str) -> ResultColumn {
@@ -34,7 +35,7 @@ const RESULTS: CollationId = CollationId::UTF8MB4_GENERAL_CI;
 fn result_set_in_both_styles() {
     let write = |encoder: &mut Encoder| {
         encoder.columns(&[column("a")], RESULTS);
-        encoder.row(RowRef::Values(&[Value::Int(7)]));
+        encoder.row(RowRef::Values(&[Value::Int(7)]), &Unwatched).unwrap();
         encoder.end_rows(&StatementEnd::default());
     };
     let column_packet = (3, 23);

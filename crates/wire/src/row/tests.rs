@@ -4,6 +4,7 @@ use super::*;
 use crate::parameter::{ParameterType, read_value};
 use crate::reader::Reader;
 use values::Value;
+use values::json::Unwatched;
 use values::{ColumnType, Decimal, RowRef};
 
 fn column(column_type: ColumnType) -> ResultColumn {
@@ -13,7 +14,8 @@ fn column(column_type: ColumnType) -> ResultColumn {
 fn text(column_type: ColumnType, value: Value) -> Vec<u8> {
     let mut out = Vec::new();
     RowWriter::new(&[column(column_type)], CollationId::UTF8MB4_GENERAL_CI)
-        .push_text(&mut out, RowRef::Values(&[value]));
+        .push_text(&mut out, RowRef::Values(&[value]), &Unwatched)
+        .unwrap();
     out
 }
 
@@ -63,13 +65,16 @@ fn text_is_converted_to_the_result_character_set() {
     check_text(latin1.clone(), Value::Bytes(b"caf\xe9".to_vec()), "café");
     let mut out = Vec::new();
     let bytes = Value::Bytes(b"caf\xe9".to_vec());
-    RowWriter::new(&[column(latin1)], CollationId::BINARY).push_text(&mut out, RowRef::Values(&[bytes]));
+    RowWriter::new(&[column(latin1)], CollationId::BINARY)
+        .push_text(&mut out, RowRef::Values(&[bytes]), &Unwatched)
+        .unwrap();
     assert_eq!(out, b"\x04caf\xe9");
     let mut out = Vec::new();
     let utf8 = ColumnType::varchar(10, CollationId::UTF8MB4_BIN);
     let bytes = Value::Bytes("é海".as_bytes().to_vec());
     RowWriter::new(&[column(utf8)], CollationId::LATIN1_SWEDISH_CI)
-        .push_text(&mut out, RowRef::Values(&[bytes]));
+        .push_text(&mut out, RowRef::Values(&[bytes]), &Unwatched)
+        .unwrap();
     assert_eq!(out, b"\x02\xe9?");
 }
 
@@ -79,7 +84,7 @@ fn check_binary(column_type: ColumnType, unsigned: bool, value: Value) {
     let mut out = Vec::new();
     let null = column(ColumnType::double());
     let writer = RowWriter::new(&[null, column(column_type)], CollationId::UTF8MB4_GENERAL_CI);
-    writer.push_binary(&mut out, RowRef::Values(&[Value::Null, value.clone()]));
+    writer.push_binary(&mut out, RowRef::Values(&[Value::Null, value.clone()]), &Unwatched).unwrap();
     assert_eq!(out[..2], [0, 4]);
     let mut reader = Reader::new(&out[2..]);
     assert_eq!(read_value(&mut reader, ParameterType { code, unsigned }), Ok(value));

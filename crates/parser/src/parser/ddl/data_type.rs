@@ -14,7 +14,9 @@ pub(crate) fn data_type(parser: &mut Parser) -> SqlResult<DataType> {
     }
     if let Some(kind) = plain_kind(word) {
         let mut data_type = plain(kind);
-        data_type.length = optional_length(parser)?;
+        if kind != D::Json {
+            data_type.length = optional_length(parser)?;
+        }
         return Ok(data_type);
     }
     match text_type(parser, word)? {

@@ -257,11 +257,19 @@ fn weight_string(parser: &mut Parser) -> SqlResult<Expression> {
     let operand = Box::new(expression(parser)?);
     let mut shape = None;
     if parser.accept_comma() {
-        // WEIGHT_STRING(a, levels, bytes, flags): the older form, without meaning of its own.
-        parser.list(Parser::number)?;
+        let bytes = parser.number()?;
+        parser.expect_kind(T::Comma)?;
+        let characters = parser.number()?;
+        parser.expect_kind(T::Comma)?;
+        parser.number()?;
+        shape = Some(WeightStringShape::Fitted { bytes, characters });
     } else if parser.accept(K::As) {
         let binary = parser.expect_any(&[K::Char, K::Binary])? == K::Binary;
-        shape = Some(WeightStringShape { binary, length: parser.parenthesised(Parser::plain_number)? });
+        let length = parser.parenthesised(Parser::plain_number)?;
+        shape = Some(match binary {
+            true => WeightStringShape::Binary(length),
+            false => WeightStringShape::Characters(length),
+        });
     }
     parser.expect_kind(T::CloseParenthesis)?;
     Ok(Expression::WeightString { operand, shape })

@@ -117,6 +117,8 @@ pub(crate) fn json_reactions(parser: &mut Parser) -> SqlResult<(Option<JsonReact
         let reaction = match parser.accept_any(&[K::Null, K::Error, K::Default]) {
             Some(K::Null) => JsonReaction::Null,
             Some(K::Error) => JsonReaction::Error,
+            // NULL is no default: there is a reaction for it.
+            Some(_) if parser.kind_at(0) == T::Word(K::Null) => return parser.fail(),
             Some(_) => JsonReaction::Default(signed_literal(parser)?),
             None => return Ok(reactions),
         };

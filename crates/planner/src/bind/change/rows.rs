@@ -1,7 +1,7 @@
 //! The rows that UPDATE and DELETE find: a [`LogicalSelect`] over the statement's tables. Main functions: [`conditions_of`], [`found_rows`].
 
+use crate::bind::Binder;
 use crate::bind::joined_dates::compare_joined_dates;
-use crate::bind::{Binder, Wanted};
 use crate::changed_rows::{ChangedRows, plan_changed_rows};
 use ::expression::Expression;
 use errors::SqlResult;
@@ -26,7 +26,7 @@ pub(super) fn conditions_of(
 ) -> SqlResult<Vec<Expression>> {
     let Some(filter) = filter else { return Ok(Vec::new()) };
     let clause = std::mem::replace(&mut binder.block().clause, Clause::Where);
-    let bound = binder.scalar_as(filter, Wanted::integer());
+    let bound = binder.truth_of(filter);
     binder.block().clause = clause;
     let conditions = conjuncts(bound?);
     compare_joined_dates(&mut binder.subqueries.plans, &conditions);

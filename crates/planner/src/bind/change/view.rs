@@ -6,7 +6,7 @@ use super::view_columns::{Shown, named_columns, rename, shown_items};
 use super::view_rights::Level;
 use crate::bind::column::move_slots;
 use crate::bind::view::{Saved, change_refused, check_explained, rights_in};
-use crate::bind::{Binder, Wanted, from};
+use crate::bind::{Binder, from};
 use ::expression::Expression;
 use dictionary::{TableName, ViewCheck as CheckOption};
 use errors::{SqlResult, sql_error};
@@ -233,7 +233,7 @@ impl Changed {
     ) -> SqlResult<()> {
         let Some(filter) = filter else { return Ok(()) };
         let clause = std::mem::replace(&mut binder.block().clause, Clause::Where);
-        let bound = binder.scalar_as(filter, Wanted::integer());
+        let bound = binder.truth_of(filter);
         binder.block().clause = clause;
         let bound = conjuncts(bound?);
         if is_checked {

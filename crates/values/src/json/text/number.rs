@@ -2,14 +2,21 @@
 //! has the reader.
 
 use super::{Reader, TextError};
-use crate::json::Built;
+use crate::json::Node;
 
 /// The exponent that a number without fraction may have.
 const EXPONENT_MAX: usize = 308;
+/// Characters of an integer that fits 64 bits whatever its digits are.
+const SHORT_DIGITS_MAX: usize = 18;
 
-impl<'t> Reader<'t> {
+impl Reader<'_, '_> {
     /// The number that begins here; what is none is no value at all.
-    pub(super) fn number(&mut self) -> Result<Built<'t>, TextError> {
+    pub(super) fn number(&mut self) -> Result<(), TextError> {
+        let node = self.number_node()?;
+        Ok(self.writer.value(node)?)
+    }
+
+    fn number_node(&mut self) -> Result<Node<'static>, TextError> {
         let start = self.at;
         let is_negative = self.take(b'-');
         match self.peek() {
@@ -31,20 +38,33 @@ impl<'t> Reader<'t> {
         if self.take(b'e') || self.take(b'E') {
             self.exponent(start, mantissa_end, fraction_digits)?;
         }
+        if let Some(number) = self.short_integer(start, integer_end, is_negative) {
+            return Ok(Node::Int(number));
+        }
         let text = std::str::from_utf8(self.text.get(start..self.at).unwrap_or_default()).unwrap_or_default();
         if self.at == integer_end {
             // A negative zero is the integer 0.
             if let Ok(number) = text.parse::<i64>() {
-                return Ok(Built::Int(number));
+                return Ok(Node::Int(number));
             }
             if let (false, Ok(number)) = (is_negative, text.parse::<u64>()) {
-                return Ok(Built::UInt(number));
+                return Ok(Node::UInt(number));
             }
         }
         match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Built::Double(number)),
+            Ok(number) if number.is_finite() => Ok(Node::Double(number)),
             _ => Err(too_big(start)),
         }
+    }
+
+    /// An integer of so few digits that no sum overflows.
+    fn short_integer(&self, start: usize, end: usize, is_negative: bool) -> Option<i64> {
+        if self.at != end || end - start > SHORT_DIGITS_MAX {
+            return None;
+        }
+        let digits = self.text.get(start + usize::from(is_negative)..end)?;
+        let magnitude = digits.iter().fold(0, |sum, digit| sum * 10 + i64::from(digit - b'0'));
+        Some(if is_negative { -magnitude } else { magnitude })
     }
 
     /// Goes over digits, and says how many there were.

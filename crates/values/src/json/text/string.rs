@@ -1,30 +1,42 @@
 //! Strings of JSON text. Neighbour: `text.rs`, which has the reader.
 
 use super::{Reader, TextError};
+use crate::json::Watch;
+use errors::SqlResult;
 use std::borrow::Cow;
 
-/// The content of a text that is one string in quotes and nothing else; None if it is not.
-pub fn read_whole(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+/// Bytes of a string that are gone over between two looks at the watch.
+const PIECE_BYTES: usize = 1 << 16;
+
+/// The content of a text that is one string in quotes and nothing else; None if it is not. Errors: those of the watch.
+pub fn read_whole<'t>(text: &'t [u8], watch: &dyn Watch) -> SqlResult<Option<Cow<'t, [u8]>>> {
+    let mut reader = Reader::new(text, watch);
     if reader.peek() != Some(b'"') {
-        return None;
+        return Ok(None);
     }
-    let content = reader.string().ok()?;
-    (reader.at == text.len()).then_some(content)
+    match reader.string() {
+        Ok(content) => Ok((reader.at == text.len()).then_some(content)),
+        Err(TextError::Failed(error)) => Err(error),
+        Err(TextError::Syntax { .. }) => Ok(None),
+    }
 }
 
-impl<'t> Reader<'t> {
+impl<'t> Reader<'t, '_> {
     /// The string whose first quote is the next byte.
     pub(super) fn string(&mut self) -> Result<Cow<'t, [u8]>, TextError> {
         self.at += 1;
         let start = self.at;
-        self.skip_plain();
+        self.skip_plain()?;
         let plain = self.text.get(start..self.at).unwrap_or_default();
         if self.take(b'"') {
             return Ok(Cow::Borrowed(plain));
         }
+        self.writer.step(plain.len())?;
         let mut content = plain.to_vec();
+        let mut held = content.len();
         loop {
+            self.writer.step(content.len() - held)?;
+            held = content.len();
             match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
@@ -35,7 +47,7 @@ impl<'t> Reader<'t> {
                 Some(byte) if is_control(byte) => return Err(self.error("Invalid encoding in string.")),
                 Some(_) => {
                     let start = self.at;
-                    self.skip_plain();
+                    self.skip_plain()?;
                     content.extend_from_slice(self.text.get(start..self.at).unwrap_or_default());
                 }
             }
@@ -43,10 +55,18 @@ impl<'t> Reader<'t> {
     }
 
     /// Goes on to the next quote, backslash or control character, or to the end.
-    fn skip_plain(&mut self) {
+    fn skip_plain(&mut self) -> Result<(), TextError> {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let is_special = |&byte: &u8| byte == b'"' || byte == b'\\' || is_control(byte);
-        self.at += rest.iter().position(is_special).unwrap_or(rest.len());
+        for piece in rest.chunks(PIECE_BYTES) {
+            let plain = piece.iter().position(is_special);
+            self.at += plain.unwrap_or(piece.len());
+            if plain.is_some() {
+                break;
+            }
+            self.writer.ask()?;
+        }
+        Ok(())
     }
 
     /// Reads what begins with a backslash. All its errors stand at the backslash.

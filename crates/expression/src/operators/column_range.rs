@@ -1,6 +1,6 @@
 //! Comparisons that the type of a column decides. Main function: [`decided_by_range`].
 
-use expression::operators::ComparisonOperator;
+use super::ComparisonOperator;
 use values::{ColumnType, TypeKind, Value};
 
 /// What a comparison of an integer or year column with a number comes out as for all that the column can hold but NULL: a
