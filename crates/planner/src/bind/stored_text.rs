@@ -90,14 +90,17 @@ fn bound_check(
 /// Binds a stored expression in the block of its table. Who uses the table need not be allowed to read what it names.
 pub(super) fn bind_stored(binder: &mut Binder<'_>, parsed: &ast::Expression) -> SqlResult<Expression> {
     let trusted = std::mem::replace(&mut binder.privileges.trusted, true);
-    // What its constants report is for who runs it.
+    // What its constants report is for who runs it; what its text is told of was told when it was written.
     let runs = std::mem::replace(&mut binder.input.runs, false);
+    let warns = binder.input.warns_of_hints;
+    binder.input.warns_of_hints &= !runs;
     // A text of numbers is the same for every client.
     let connection = std::mem::replace(&mut binder.facts.connection, CollationId::UTF8MB4_0900_AI_CI);
     binder.input.context.compute_stored(true);
     let bound = binder.scalar_as(parsed, Wanted::integer());
     binder.input.context.compute_stored(false);
     binder.facts.connection = connection;
+    binder.input.warns_of_hints = warns;
     binder.input.runs = runs;
     binder.privileges.trusted = trusted;
     bound
