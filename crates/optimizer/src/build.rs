@@ -26,7 +26,7 @@ pub(super) struct Builder<'a> {
     /// Numbers of the queries in FROM that do.
     assigning: &'a [u32],
     /// Whether lines of EXPLAIN are wanted.
-    explains: bool,
+    pub(super) explains: bool,
 }
 
 impl<'a> Builder<'a> {
@@ -76,9 +76,7 @@ impl<'a> Builder<'a> {
                     let dependent = step.candidate.as_ref().is_some_and(|candidate| candidate.dependent);
                     let candidate = step.candidate.map(Rc::unwrap_or_clone);
                     let reader = self.table_reader(table, candidate, own_tables);
-                    if self.explains {
-                        explain.push(self.line_of_step(table, &reader, dependent, step.hash, &own));
-                    }
+                    self.add_line_of_step(&mut explain, table, &reader, (dependent, step.hash), &own);
                     let known = if step.hash { 0 } else { placed };
                     with_keys(self.block, table, reader, &own, known)
                 }

@@ -1,5 +1,5 @@
 //! The lines of EXPLAIN's table of what was chosen, in MySQL's words: made for statements that are explained only. Main
-//! functions: [`Builder::line_of_step`], [`Builder::line_of_table`].
+//! functions: [`Builder::add_line_of_step`], [`Builder::line_of_table`].
 
 use crate::Source;
 use crate::build::Builder;
@@ -8,15 +8,18 @@ use plan::physical::{ExplainRow, KeyCondition, Node, TableAccess};
 use plan::range::key_length;
 
 impl Builder<'_> {
-    /// The line of a table that is joined to those before, by a hash join (`hash`) or row by row, under conditions of its own.
-    pub(super) fn line_of_step(
+    /// Adds the line of a table that is joined to those before, by a hash join (`hash`) or row by row, under conditions of its own.
+    pub(super) fn add_line_of_step(
         &self,
+        lines: &mut Vec<ExplainRow>,
         number: usize,
         reader: &Node,
-        dependent: bool,
-        hash: bool,
+        (dependent, hash): (bool, bool),
         conditions: &[Expression],
-    ) -> ExplainRow {
+    ) {
+        if !self.explains {
+            return;
+        }
         let mut row = self.line_of_table(number, reader, dependent);
         let is_function = matches!(self.block.tables[number].source, Source::JsonTable(_));
         let finds_one = matches!(reader, Node::Table(access) if access.path.single_row);
@@ -27,7 +30,29 @@ impl Builder<'_> {
         if hash {
             row.extra.push("Using join buffer (hash join)".to_owned());
         }
-        row
+        self.note_what_is_made_anew(number, lines);
+        lines.push(row);
+    }
+
+    /// Notes at the last table that a LATERAL query reads that its rows are made anew for each row there.
+    fn note_what_is_made_anew(&self, number: usize, lines: &mut [ExplainRow]) {
+        let Source::Derived(..) = self.block.tables[number].source else { return };
+        let read = self.block.tables_read_by(1 << number);
+        let is_read = |line: &ExplainRow| {
+            let names = (0..self.block.tables.len()).filter(|table| read >> table & 1 == 1);
+            names.into_iter().any(|table| line.table.as_ref() == Some(&self.shown_name(table)))
+        };
+        if let Some(line) = lines.iter_mut().rev().find(|line| is_read(line)) {
+            line.extra.push(format!("Rematerialize ({})", self.shown_name(number)));
+        }
+    }
+
+    fn shown_name(&self, number: usize) -> String {
+        let bound = &self.block.tables[number];
+        match (&bound.source, bound.derived_number) {
+            (Source::Derived(..), Some(number)) => format!("<derived{number}>"),
+            _ => bound.alias.clone(),
+        }
     }
 
     /// The line of a table of FROM, by its reader; `dependent`: whether its ranges depend on tables before.
@@ -35,11 +60,7 @@ impl Builder<'_> {
         if let Node::Table(access) = reader {
             return self.line_of_access(access, dependent);
         }
-        let bound = &self.block.tables[number];
-        let name = match (&bound.source, bound.derived_number) {
-            (Source::Derived(..), Some(number)) => format!("<derived{number}>"),
-            _ => bound.alias.clone(),
-        };
+        let (bound, name) = (&self.block.tables[number], self.shown_name(number));
         let mut row = ExplainRow {
             table: Some(name),
             access: Some("ALL"),

@@ -9,7 +9,7 @@ use super::join_cost::{Choice, JoinedRows, Method, Scan};
 use super::join_rows::{MemberRows, is_equality};
 use super::look_ups::LinkedIndex;
 use crate::cost::{NEXT_JOIN_NS, kept_row_ns};
-use crate::{Optimizer, Source, tables_of};
+use crate::{Derived, Optimizer, Source, tables_of};
 use errors::SqlResult;
 use expression::operators::ComparisonMode;
 use expression::{Expression, ExpressionKind};
@@ -173,6 +173,10 @@ impl Optimizer<'_> {
         let kept_row_ns = self.kept_row_ns(member);
         let by_index = |(at, scan)| Scan::by_index(at, scan, self.order_of(member, scan));
         let mut readings: Vec<Scan> = scans.iter().enumerate().map(by_index).collect();
+        if let Some(query_ns) = self.ns_of_lateral(member) {
+            // Its rows are made anew each time.
+            readings = vec![Scan::of_rows(query_ns + rows.total * kept_row_ns)];
+        }
         if readings.is_empty() {
             readings.push(Scan::of_rows(rows.total * kept_row_ns));
         }
@@ -202,6 +206,15 @@ impl Optimizer<'_> {
         let fixed = candidate.path.ranges.as_ref().map_or(0, |ranges| fixed_parts(ranges));
         let definition = table.indexes()[candidate.path.index].definition(table)?;
         bound.slots.get(definition.parts.get(fixed)?.column).copied().flatten()
+    }
+
+    /// What the query takes once that a LATERAL member is.
+    fn ns_of_lateral(&self, member: &Member) -> Option<f64> {
+        let Content::Table(number) = member.content else { return None };
+        match &self.block.tables[number].source {
+            Source::Derived(Derived::Planned(plan), _) if member.is_lateral => Some(plan.joins_ns),
+            _ => None,
+        }
     }
 
     fn kept_row_ns(&self, member: &Member) -> f64 {
@@ -335,7 +348,8 @@ impl<'g> Search<'g> {
         let mut free = self.free_members(placed, is_placed);
         let is_linked = |number: &usize| {
             let facts = &self.facts[*number];
-            facts.member.joined_by.is_some() || facts.usable(placed).next().is_some()
+            let reads_placed = facts.member.joined_by.is_some() || facts.member.is_lateral;
+            reads_placed || facts.usable(placed).next().is_some()
         };
         if placed != 0 && free.iter().any(is_linked) {
             free.retain(is_linked);

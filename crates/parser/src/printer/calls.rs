@@ -1,6 +1,6 @@
 //! Calls that do not look like a list of arguments; aggregates and subqueries, which are in queries alone.
 
-use super::{Printer, names, types};
+use super::{Printer, names, print_name, types};
 use crate::ast::*;
 use std::borrow::Cow;
 use std::slice::from_ref;
@@ -154,7 +154,16 @@ impl Printer<'_> {
     pub(super) fn of_query(&mut self, expression: &Expression) -> Option<()> {
         self.query.as_ref()?;
         match expression {
-            Expression::Aggregate(call) if call.over.is_none() => self.aggregate(call),
+            Expression::Aggregate(call) => {
+                self.aggregate(call)?;
+                call.over.as_ref().map_or(Some(()), |over| self.over(over))
+            }
+            Expression::WindowFunction(call) if !(call.ignore_nulls || call.from_last) => {
+                self.push(call.kind.name());
+                self.wrapped("(", &call.arguments, ")")?;
+                self.over(&call.over)
+            }
+            Expression::Grouping(keys) => self.wrapped("grouping(", keys, ")"),
             Expression::Subquery(query) => self.subquery(query),
             Expression::Exists(query) => {
                 self.push("exists");
@@ -166,6 +175,79 @@ impl Printer<'_> {
             }
             _ => None,
         }
+    }
+
+    fn over(&mut self, over: &Over) -> Option<()> {
+        self.push(" OVER ");
+        match over {
+            Over::Name(name) => self.window_name(name),
+            Over::Window(window) => self.window(window),
+        }
+    }
+
+    /// A window that is named: the query has to say what it is.
+    fn window_name(&mut self, name: &Name) -> Option<()> {
+        print_name(&mut self.text, name);
+        let used = &mut self.scope()?.used_windows;
+        if !used.contains(name) {
+            used.push(name.clone());
+        }
+        Some(())
+    }
+
+    /// A window with the blanks that MySQL leaves in it and behind it.
+    pub(super) fn window(&mut self, window: &WindowSpecification) -> Option<()> {
+        self.push("(");
+        if let Some(base) = &window.base {
+            self.window_name(base)?;
+            self.push(" ");
+        }
+        if !window.partition_by.is_empty() {
+            self.wrapped("PARTITION BY ", &window.partition_by, " ")?;
+        }
+        for (at, item) in window.order_by.iter().enumerate() {
+            self.push(if at > 0 { "," } else { "ORDER BY " });
+            self.expression(&item.expression)?;
+            self.push(if item.descending { " desc" } else { "" });
+        }
+        self.push(if window.order_by.is_empty() { "" } else { " " });
+        if let Some(frame) = &window.frame {
+            self.push(match frame.unit {
+                FrameUnit::Rows => "ROWS BETWEEN ",
+                FrameUnit::Range => "RANGE BETWEEN ",
+                FrameUnit::Groups => return None,
+            });
+            self.frame_bound(&frame.start)?;
+            self.push(" AND ");
+            self.frame_bound(&frame.end)?;
+        }
+        self.push(") ");
+        Some(())
+    }
+
+    fn frame_bound(&mut self, bound: &FrameBound) -> Option<()> {
+        let (offset, side) = match bound {
+            FrameBound::CurrentRow => {
+                self.push("CURRENT ROW");
+                return Some(());
+            }
+            FrameBound::UnboundedPreceding => (None, "PRECEDING"),
+            FrameBound::UnboundedFollowing => (None, "FOLLOWING"),
+            FrameBound::Preceding(offset) => (Some(offset), "PRECEDING"),
+            FrameBound::Following(offset) => (Some(offset), "FOLLOWING"),
+        };
+        match offset {
+            None => self.push("UNBOUNDED"),
+            Some(FrameOffset { amount, unit: None }) => self.expression(amount)?,
+            Some(FrameOffset { amount, unit: Some(unit) }) => {
+                self.wrapped("INTERVAL ", from_ref(&**amount), " ")?;
+                self.push(unit.name());
+                self.push(" ");
+            }
+        }
+        self.push(" ");
+        self.push(side);
+        Some(())
     }
 
     /// Without parentheses, unlike IN of a list.

@@ -73,6 +73,8 @@ impl Printer<'_> {
             Expression::Collate { operand, collation } => self.collate(operand, collation)?,
             Expression::Function(call) => self.function(call)?,
             Expression::Aggregate(_)
+            | Expression::WindowFunction(_)
+            | Expression::Grouping(_)
             | Expression::Subquery(_)
             | Expression::Exists(_)
             | Expression::InSubquery { .. }

@@ -271,7 +271,7 @@ impl<'a> Printer<'a> {
     }
 
     fn select(&mut self, select: &Select, order_by: &[OrderItem]) -> Option<()> {
-        if select.qualify.is_some() || !select.windows.is_empty() {
+        if select.qualify.is_some() {
             return None;
         }
         self.state()?.scopes.push(Scope::new());
@@ -291,6 +291,7 @@ impl<'a> Printer<'a> {
             self.condition(having)?;
         }
         self.scope()?.clause = Clause::OrderBy;
+        let before_order = self.text.len();
         let mut is_first = true;
         for item in order_by {
             let mut text = self.apart(|printer| printer.ordered(&item.expression, &items))?;
@@ -310,6 +311,8 @@ impl<'a> Printer<'a> {
             self.push(&text);
             self.push(if item.descending { " desc" } else { "" });
         }
+        let windows = self.apart(|printer| printer.used_windows(&select.windows))?;
+        self.text.insert_str(before_order, &windows);
         let scope = self.state()?.scopes.pop()?;
         self.state()?.names = scope.items.into_iter().map(|(name, _)| name).collect();
         Some(())
@@ -318,6 +321,33 @@ impl<'a> Printer<'a> {
     /// A condition of WHERE, HAVING or ON: of its AND, NOT IN is written as what is false.
     pub(super) fn condition(&mut self, condition: &Expression) -> Option<()> {
         self.truth_value(condition)
+    }
+
+    /// WINDOW, with those that something is computed over, or that such a one is made of.
+    fn used_windows(&mut self, windows: &[NamedWindow]) -> Option<()> {
+        self.scope()?.clause = Clause::Plain;
+        let mut texts: Vec<Option<String>> = vec![None; windows.len()];
+        while let Some(at) = self.next_window(windows, &texts)? {
+            let window = &windows[at];
+            texts[at] = Some(self.apart(|printer| {
+                print_name(&mut printer.text, &window.name);
+                printer.push(" AS ");
+                printer.window(&window.specification)
+            })?);
+        }
+        let texts: Vec<String> = texts.into_iter().flatten().collect();
+        if !texts.is_empty() {
+            self.push(" window ");
+            self.push(&texts.join(", "));
+        }
+        Some(())
+    }
+
+    /// A window that is used and has no text yet.
+    fn next_window(&mut self, windows: &[NamedWindow], texts: &[Option<String>]) -> Option<Option<usize>> {
+        let used = &self.scope()?.used_windows;
+        let is_used = |window: &NamedWindow| used.iter().any(|name| name.eq_ignore_ascii_case(&window.name));
+        Some((0..windows.len()).find(|at| texts[*at].is_none() && is_used(&windows[*at])))
     }
 
     fn group_by(&mut self, select: &Select, items: &[Item]) -> Option<()> {

@@ -33,6 +33,8 @@ pub(super) struct Scope {
     /// What `*` and names without table mean: (table, column).
     pub visible: Vec<(usize, usize)>,
     pub clause: Clause,
+    /// The named windows that something is computed over.
+    pub used_windows: Vec<Name>,
     /// How often a column of its tables was named.
     pub reads: usize,
     /// Names of the select list, and whether the query has given them.
@@ -41,7 +43,14 @@ pub(super) struct Scope {
 
 impl Scope {
     pub fn new() -> Scope {
-        Scope { tables: Vec::new(), visible: Vec::new(), clause: Clause::Plain, reads: 0, items: Vec::new() }
+        Scope {
+            tables: Vec::new(),
+            visible: Vec::new(),
+            clause: Clause::Plain,
+            reads: 0,
+            used_windows: Vec::new(),
+            items: Vec::new(),
+        }
     }
 
     pub fn column_name(&self, (table, column): (usize, usize)) -> &str {
