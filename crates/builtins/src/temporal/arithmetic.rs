@@ -1,6 +1,6 @@
 //! Differences and sums: DATEDIFF, TIMEDIFF, TIMESTAMPDIFF, TIMESTAMPADD, ADDTIME, SUBTIME.
 
-use super::parts::has_date;
+use super::parts::{MOMENT_NUMBER_MIN, has_date};
 use super::{calendar_moment, counted_moment, digits, optional, time_value};
 use crate::{Call, Derivation, FunctionDefinition, of_moments};
 use errors::{SqlResult, sql_error};
@@ -40,6 +40,15 @@ enum Place {
     Span(Time),
 }
 
+/// Whether a number with a fraction is as far below zero as dates are above it.
+fn is_far_back(value: ValueRef<'_>) -> bool {
+    match value {
+        ValueRef::Decimal(number) => number.to_f64() <= -MOMENT_NUMBER_MIN,
+        ValueRef::Double(number) => number <= -MOMENT_NUMBER_MIN,
+        _ => false,
+    }
+}
+
 /// Reads an argument once. None for NULL and, with a warning, for what is neither.
 fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let (class, column_type) = (call.argument(index).class(), &call.argument(index).column_type);
@@ -53,8 +62,14 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let text = text.map(|text| to_utf8(&text, column_type.collation));
     let is_moment = match &text {
         Some(text) => looks_like_date(text.as_bytes()),
-        None => has_date(value.as_ref(), column_type, class),
+        None => has_date(value.as_ref(), column_type, class) || is_far_back(value.as_ref()),
     };
+    if let (ValueRef::Double(number), TypeClass::Double) = (value.as_ref(), class)
+        && number.abs() >= MOMENT_NUMBER_MIN
+    {
+        // It is read as an exact number, which reports what is none.
+        convert::to_decimal(value.as_ref(), column_type, call.context())?;
+    }
     let rules = DateRules {
         allow_invalid_dates: true,
         ..ZeroDates::Parts.rules(text.is_some(), call.context().facts())
@@ -69,7 +84,7 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
         let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
         return Ok(found.map(Place::Moment));
     }
-    Ok(convert::to_time(value.as_ref(), column_type, call.context())?.map(Place::Span))
+    Ok(convert::to_span(value.as_ref(), column_type, call.context())?.map(Place::Span))
 }
 
 fn time_difference(call: &mut Call<'_>) -> SqlResult<Value> {

@@ -69,7 +69,7 @@ fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
         convert::warn_no_moment(MomentKind::DateTime, value.as_ref(), column_type, call.context());
         return Ok(Value::Null);
     }
-    let Some(time) = convert::to_time(value.as_ref(), column_type, call.context())? else {
+    let Some(time) = convert::to_span(value.as_ref(), column_type, call.context())? else {
         return Ok(Value::Null);
     };
     // The date of a moment stays there for the conversions that ask for one.

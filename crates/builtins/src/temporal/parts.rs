@@ -228,4 +228,4 @@ pub(super) fn has_date(value: ValueRef<'_>, column_type: &ColumnType, class: Typ
 }
 
 /// From here on a number is a date with a time, not a time.
-const MOMENT_NUMBER_MIN: f64 = 1e10;
+pub(super) const MOMENT_NUMBER_MIN: f64 = 1e10;
