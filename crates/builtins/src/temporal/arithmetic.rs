@@ -3,7 +3,7 @@
 use super::parts::{MOMENT_NUMBER_MIN, has_date};
 use super::{calendar_moment, counted_moment, digits, optional, time_value};
 use crate::{Call, Derivation, FunctionDefinition, of_moments};
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 use expression::convert::{self, MomentKind, ZeroDates};
 use expression::operators::moment_out_of_range;
 use expression::result_type::{ResultType, TypeClass};
@@ -35,7 +35,7 @@ fn derive_time_difference(derivation: &mut Derivation<'_>) -> SqlResult<ResultTy
 }
 
 /// An argument as a moment or as a span.
-enum Place {
+pub(super) enum Place {
     Moment(DateTime),
     Span(Time),
 }
@@ -50,7 +50,7 @@ fn is_far_back(value: ValueRef<'_>) -> bool {
 }
 
 /// Reads an argument once. None for NULL and, with a warning, for what is neither.
-fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
+pub(super) fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let (class, column_type) = (call.argument(index).class(), &call.argument(index).column_type);
     call.look_before(index)?;
     let value = call.operand(index)?;
@@ -84,7 +84,16 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
         let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
         return Ok(found.map(Place::Moment));
     }
-    Ok(convert::to_span(value.as_ref(), column_type, call.context())?.map(Place::Span))
+    let is_negative = matches!(value.as_ref(), ValueRef::Int(number) if number < 0);
+    if text.is_some() || is_negative || matches!(class, TypeClass::Time | TypeClass::DateTime) {
+        return Ok(convert::to_span(value.as_ref(), column_type, call.context())?.map(Place::Span));
+    }
+    // A number that is neither is no moment, unless it is below zero.
+    let span = values::convert::to_time(value.as_ref(), column_type, &mut Diagnostics::new(0));
+    if span.is_none() {
+        convert::warn_no_moment(MomentKind::DateTime, value.as_ref(), column_type, call.context());
+    }
+    Ok(span.map(Place::Span))
 }
 
 fn time_difference(call: &mut Call<'_>) -> SqlResult<Value> {
