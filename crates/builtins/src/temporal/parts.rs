@@ -221,6 +221,13 @@ fn clock_of_number(
     if let Some(moment) = moment.filter(|moment| !has_fraction && !moment.date.is_zero()) {
         return Ok(Some((false, i64::from(moment.date.day), moment.time())));
     }
+    // A date that is written with a fraction is one.
+    if call.expression(1).literal().is_some()
+        && let Some(moment) = convert::date_with_fraction(value, column_type, rules)
+    {
+        convert::warn_no_moment(MomentKind::Date, value, column_type, call.context());
+        return Ok(Some((false, i64::from(moment.date.day), moment.time())));
+    }
     if is_whole {
         convert::warn_no_moment(MomentKind::DateTime, value, column_type, call.context());
         return Ok(None);
