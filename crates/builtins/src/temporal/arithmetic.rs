@@ -40,11 +40,14 @@ pub(super) enum Place {
     Span(Time),
 }
 
+/// From here on a number has the digits of a date.
+const DATE_NUMBER_MIN: f64 = 1e7;
+
 /// Whether a number with a fraction is as far below zero as dates are above it.
 fn is_far_back(value: ValueRef<'_>) -> bool {
     match value {
-        ValueRef::Decimal(number) => number.to_f64() <= -MOMENT_NUMBER_MIN,
-        ValueRef::Double(number) => number <= -MOMENT_NUMBER_MIN,
+        ValueRef::Decimal(number) => number.to_f64() <= -DATE_NUMBER_MIN,
+        ValueRef::Double(number) => number <= -DATE_NUMBER_MIN,
         _ => false,
     }
 }
@@ -84,11 +87,17 @@ pub(super) fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place
         let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
         return Ok(found.map(Place::Moment));
     }
-    let is_negative = matches!(value.as_ref(), ValueRef::Int(number) if number < 0);
-    if text.is_some() || is_negative || matches!(class, TypeClass::Time | TypeClass::DateTime) {
+    let is_short = match value.as_ref() {
+        ValueRef::Int(number) => number < DATE_NUMBER_MIN as i64,
+        ValueRef::UInt(number) => column_type.kind != TypeKind::Year && number < DATE_NUMBER_MIN as u64,
+        ValueRef::Decimal(number) => number.to_f64().abs() < DATE_NUMBER_MIN,
+        ValueRef::Double(number) => number.abs() < DATE_NUMBER_MIN,
+        _ => false,
+    };
+    if text.is_some() || is_short || matches!(class, TypeClass::Time | TypeClass::DateTime) {
         return Ok(convert::to_span(value.as_ref(), column_type, call.context())?.map(Place::Span));
     }
-    // A number that is neither is no moment, unless it is below zero.
+    // A number that is neither is no moment, unless it is too short for a date.
     let span = values::convert::to_time(value.as_ref(), column_type, &mut Diagnostics::new(0));
     if span.is_none() {
         convert::warn_no_moment(MomentKind::DateTime, value.as_ref(), column_type, call.context());
