@@ -121,6 +121,8 @@ fn derivation<'a>(call: &mut Call<'a>) -> SqlResult<Given<'a>> {
     if !(ITERATIONS_MIN..=ITERATIONS_MAX).contains(&iterations) {
         return Err(sql_error!(ER_AES_INVALID_KDF_ITERATIONS));
     }
+    // So many rounds take a tenth of a second, for each row.
+    call.context().check_killed()?;
     Ok(Given::Pbkdf2 { salt, iterations: iterations as u32 })
 }
 

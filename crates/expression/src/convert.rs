@@ -515,6 +515,17 @@ pub fn to_time(
     if let (ValueRef::UInt(_), TypeKind::Year) = (value, column_type.kind) {
         return Ok(Some(Time::default()));
     }
+    let found = to_span(value, column_type, context)?;
+    values::convert::warn_of_blank(value, column_type, context.diagnostics());
+    Ok(found)
+}
+
+/// The same where it could be a moment too: blanks before it are no matter, and a year is a number like others.
+pub fn to_span(
+    value: ValueRef<'_>,
+    column_type: &ColumnType,
+    context: &mut dyn EvaluationContext,
+) -> SqlResult<Option<Time>> {
     Ok(values::convert::to_time(value, column_type, context.diagnostics()))
 }
 

@@ -499,13 +499,17 @@ pub fn to_time(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut 
     if found.is_none_or(|(_, noted)| noted) {
         diagnostics.warning(error());
     }
+    found.map(|(time, _)| time)
+}
+
+/// Warns of a blank before a text that was read as a time.
+pub fn warn_of_blank(value: ValueRef<'_>, column_type: &ColumnType, diagnostics: &mut Diagnostics) {
     if let ValueRef::Bytes([first, ..]) = value
         && number::is_blank(*first)
     {
         let (blank, shown) = (char::from(*first), shown_text(value, column_type));
         diagnostics.warning(sql_error!(ER_WARN_DEPRECATED_SUPERFLUOUS_DELIMITER, blank, 0, shown, 1));
     }
-    found.map(|(time, _)| time)
 }
 
 /// The type of the text that the bytes of BIT are where a moment or a time is read.

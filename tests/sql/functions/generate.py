@@ -36,7 +36,7 @@ INSERT INTO a VALUES
   (11, 'true', 'x41', '1', 100, 3232235521, 100.25, 1e15, '2038-01-19', '100:00:00', '2038-01-19 03:14:08', 1999, '12'),
   (12, 'a,b,,c', 'b,A', 'b', 3, 12, 3, 3, '1999-12-31', '-00:00:01', '1999-12-31 23:59:59', 1999, '12');
 """
-AGGREGATES = r"(COUNT|SUM|AVG|MIN|MAX|GROUP_CONCAT|BIT_(AND|OR|XOR)|STD|STDDEV\w*|VAR\w*)\("
+AGGREGATES = r"(COUNT|SUM|AVG|MIN|MAX|GROUP_CONCAT|BIT_(AND|OR|XOR)|STD|STDDEV\w*|VAR\w*|JSON_\w+AGG)\("
 A_COLUMN = r"\b(id|[vlbiucfdtmye])\b(?![.(])"
 
 FAMILIES = {
@@ -389,6 +389,25 @@ SET block_encryption_mode = 'aes-128-gcm';
 SET block_encryption_mode = DEFAULT;
 HEX(AES_ENCRYPT('text', 'key'))
 """,
+    "json": r"""
+JSON_QUOTE(v), JSON_QUOTE(l), JSON_QUOTE(e)
+each: JSON_QUOTE({literal})
+JSON_UNQUOTE(v), JSON_UNQUOTE(l), JSON_UNQUOTE(e), JSON_UNQUOTE(CONCAT('"', l, '"'))
+each: JSON_UNQUOTE({literal})
+JSON_SEARCH('["abc", "B", {"a": "12"}]', 'all', v), JSON_SEARCH('["abc", "B", {"a": "12"}]', 'one', l), JSON_SEARCH('["a", "b"]', 'all', e)
+JSON_CONTAINS_PATH('{"a": {"b": 1}, "12": [2]}', 'one', '$.a.b', CONCAT('$."', id, '"')), JSON_CONTAINS_PATH('{"a": {"b": 1}, "12": [2]}', 'all', '$.a', CONCAT('$."', id, '"'))
+each: JSON_CONTAINS_PATH('[1, 2]', {literal}, '$[1]')
+v MEMBER OF ('["abc", "12", 12]'), i MEMBER OF ('[1, "10", 2.0]'), f MEMBER OF ('[1.5, 2.5]'), c MEMBER OF ('[1.5, 2.5]')
+each: {literal} MEMBER OF ('[1, "abc", null, 1.5]')
+JSON_STORAGE_FREE(JSON_ARRAY(i, v, c)), JSON_STORAGE_FREE(JSON_OBJECT('a', v))
+each: JSON_STORAGE_FREE({literal})
+JSON_SCHEMA_VALIDATION_REPORT('{"type": "number"}', CONCAT(i)), JSON_SCHEMA_VALIDATION_REPORT('{"minimum": 3}', CONCAT(i)), JSON_SCHEMA_VALIDATION_REPORT('{"type": "array"}', JSON_ARRAY(v))
+JSON_SCHEMA_VALID('{"type": "number"}', CONCAT(i)), JSON_SCHEMA_VALID('{"minimum": 3}', CONCAT(i)), JSON_SCHEMA_VALID('{"type": "array"}', JSON_ARRAY(v))
+JSON_ARRAYAGG(v), JSON_ARRAYAGG(l), JSON_ARRAYAGG(i), JSON_ARRAYAGG(u), JSON_ARRAYAGG(d), JSON_ARRAYAGG(t), JSON_ARRAYAGG(m), JSON_ARRAYAGG(e)
+JSON_OBJECTAGG(id, v), JSON_OBJECTAGG(id, l), JSON_OBJECTAGG(id, i), JSON_OBJECTAGG(id, d), JSON_OBJECTAGG(id, t), JSON_OBJECTAGG(id, m), JSON_OBJECTAGG(id, e)
+SELECT id % 3 g, JSON_ARRAYAGG(v), JSON_OBJECTAGG(id, i), JSON_ARRAYAGG(id), JSON_OBJECTAGG(id, l) FROM a GROUP BY g ORDER BY g;
+SELECT id, JSON_ARRAYAGG(i), JSON_OBJECTAGG(id, v) FROM a GROUP BY id ORDER BY id;
+""",
     "xml": r"""
 EXTRACTVALUE({all}, '/')
 EXTRACTVALUE({all}, '/a')
@@ -663,6 +682,8 @@ DATE_FORMAT(m, {some})
 TIME_FORMAT({all}, '%H %k %h %i %s %f %p %r %T')
 TIME_FORMAT({all}, '%Y-%m-%d')
 TIME_FORMAT(t, {some})
+TIME_FORMAT(65, '%T'), TIME_FORMAT(65.5, '%T'), TIME_FORMAT(65e0, '%T'), TIME_FORMAT(-65, '%T'), TIME_FORMAT(9999999.5, '%T'), TIME_FORMAT(8385960, '%T'), TIME_FORMAT(98989898, '%T'), TIME_FORMAT(-98989898, '%T'), TIME_FORMAT(-98989898.5, '%T'), TIME_FORMAT(-3e9, '%T'), TIME_FORMAT(1000000000, '%T'), TIME_FORMAT(20010203.5, '%T')
+TIMEDIFF(65, '1:00'), TIMEDIFF(65.5, '1:00'), TIMEDIFF(-65.5, '1:00'), TIMEDIFF(98989898, '1:00'), TIMEDIFF(-98989898.5, '1:00'), ADDTIME(65, '1:00'), ADDTIME(98989898.5, '1:00'), SUBTIME(-98989898, '1:00')
 GET_FORMAT(DATE, v)
 GET_FORMAT(DATE, 'USA')
 GET_FORMAT(DATETIME, 'ISO')
@@ -818,7 +839,7 @@ each: IS_FREE_LOCK({literal})
 each: IS_USED_LOCK({literal}) IS NULL
 each: RELEASE_LOCK({literal})
 RELEASE_ALL_LOCKS()
-SELECT id, RELEASE_ALL_LOCKS(), RELEASE_ALL_LOCKS() + i, CONCAT(RELEASE_ALL_LOCKS(), v) FROM a WHERE id < 9 AND id <> 5 ORDER BY id;
+SELECT id, RELEASE_ALL_LOCKS(), RELEASE_ALL_LOCKS() + u, CONCAT(RELEASE_ALL_LOCKS(), v) FROM a WHERE id < 9 AND id <> 5 ORDER BY id;
 RELEASE_ALL_LOCKS(1)
 each: SLEEP({literal}) WHERE FALSE
 SLEEP(0), SLEEP(0.001)

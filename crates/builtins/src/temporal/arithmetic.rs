@@ -1,9 +1,9 @@
 //! Differences and sums: DATEDIFF, TIMEDIFF, TIMESTAMPDIFF, TIMESTAMPADD, ADDTIME, SUBTIME.
 
-use super::parts::has_date;
+use super::parts::{MOMENT_NUMBER_MIN, has_date};
 use super::{calendar_moment, counted_moment, digits, optional, time_value};
 use crate::{Call, Derivation, FunctionDefinition, of_moments};
-use errors::{SqlResult, sql_error};
+use errors::{Diagnostics, SqlResult, sql_error};
 use expression::convert::{self, MomentKind, ZeroDates};
 use expression::operators::moment_out_of_range;
 use expression::result_type::{ResultType, TypeClass};
@@ -35,13 +35,25 @@ fn derive_time_difference(derivation: &mut Derivation<'_>) -> SqlResult<ResultTy
 }
 
 /// An argument as a moment or as a span.
-enum Place {
+pub(super) enum Place {
     Moment(DateTime),
     Span(Time),
 }
 
+/// From here on a number has the digits of a date.
+const DATE_NUMBER_MIN: f64 = 1e7;
+
+/// Whether a number with a fraction is as far below zero as dates are above it.
+fn is_far_back(value: ValueRef<'_>) -> bool {
+    match value {
+        ValueRef::Decimal(number) => number.to_f64() <= -DATE_NUMBER_MIN,
+        ValueRef::Double(number) => number <= -DATE_NUMBER_MIN,
+        _ => false,
+    }
+}
+
 /// Reads an argument once. None for NULL and, with a warning, for what is neither.
-fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
+pub(super) fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let (class, column_type) = (call.argument(index).class(), &call.argument(index).column_type);
     call.look_before(index)?;
     let value = call.operand(index)?;
@@ -53,8 +65,14 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
     let text = text.map(|text| to_utf8(&text, column_type.collation));
     let is_moment = match &text {
         Some(text) => looks_like_date(text.as_bytes()),
-        None => has_date(value.as_ref(), column_type, class),
+        None => has_date(value.as_ref(), column_type, class) || is_far_back(value.as_ref()),
     };
+    if let (ValueRef::Double(number), TypeClass::Double) = (value.as_ref(), class)
+        && number.abs() >= MOMENT_NUMBER_MIN
+    {
+        // It is read as an exact number, which reports what is none.
+        convert::to_decimal(value.as_ref(), column_type, call.context())?;
+    }
     let rules = DateRules {
         allow_invalid_dates: true,
         ..ZeroDates::Parts.rules(text.is_some(), call.context().facts())
@@ -69,7 +87,22 @@ fn place(call: &mut Call<'_>, index: usize) -> SqlResult<Option<Place>> {
         let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
         return Ok(found.map(Place::Moment));
     }
-    Ok(convert::to_time(value.as_ref(), column_type, call.context())?.map(Place::Span))
+    let is_short = match value.as_ref() {
+        ValueRef::Int(number) => number < DATE_NUMBER_MIN as i64,
+        ValueRef::UInt(number) => column_type.kind != TypeKind::Year && number < DATE_NUMBER_MIN as u64,
+        ValueRef::Decimal(number) => number.to_f64().abs() < DATE_NUMBER_MIN,
+        ValueRef::Double(number) => number.abs() < DATE_NUMBER_MIN,
+        _ => false,
+    };
+    if text.is_some() || is_short || matches!(class, TypeClass::Time | TypeClass::DateTime) {
+        return Ok(convert::to_span(value.as_ref(), column_type, call.context())?.map(Place::Span));
+    }
+    // A number that is neither is no moment, unless it is too short for a date.
+    let span = values::convert::to_time(value.as_ref(), column_type, &mut Diagnostics::new(0));
+    if span.is_none() {
+        convert::warn_no_moment(MomentKind::DateTime, value.as_ref(), column_type, call.context());
+    }
+    Ok(span.map(Place::Span))
 }
 
 fn time_difference(call: &mut Call<'_>) -> SqlResult<Value> {

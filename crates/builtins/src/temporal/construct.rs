@@ -10,6 +10,7 @@ use expression::result_type::{ResultType, TypeClass};
 use functions::temporal::construct;
 use functions::temporal::interval::{Interval, add_interval};
 use values::Value;
+use values::decimal::Rounding;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -87,16 +88,24 @@ fn make_date(call: &mut Call<'_>) -> SqlResult<Value> {
     optional(construct::make_date(year, day).map(Value::Date))
 }
 
+/// Digits that seconds have before their point, at most.
+const SECOND_DIGITS_MAX: u32 = 18;
+
 fn make_time(call: &mut Call<'_>) -> SqlResult<Value> {
     let (Some(hour), Some(minute), Some(second)) =
         (call.wide_integer(0)?, call.integer(1)?, call.decimal(2)?)
     else {
         return Ok(Value::Null);
     };
+    if second.integer_digits() > SECOND_DIGITS_MAX {
+        call.warn(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", second));
+    }
     let second = convert::decimal_micros(&second);
     let Some(microseconds) = construct::make_time(hour, minute, second) else { return Ok(Value::Null) };
     // MySQL shows the digits of a time of day without their sign.
-    let hour = if call.argument(0).class() == TypeClass::Time { hour.abs() } else { hour };
+    let is_number =
+        matches!(call.argument(0).class(), TypeClass::Integer | TypeClass::Decimal | TypeClass::Double);
+    let hour = if is_number { hour } else { hour.abs() };
     Ok(cut_time(call, microseconds, || format!("{hour:02}:{minute:02}:{:02}", second / 1_000_000)))
 }
 
@@ -114,7 +123,15 @@ fn seconds_to_time(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(seconds) = call.decimal(0)? else { return Ok(Value::Null) };
     let bound = i128::from(i64::MAX / 4);
     let microseconds = convert::decimal_micros(&seconds).clamp(-bound, bound) as i64;
-    Ok(cut_time(call, microseconds, || seconds.to_string()))
+    let is_moment = matches!(call.argument(0).class(), TypeClass::DateTime | TypeClass::Time);
+    let whole = seconds.with_scale(0, Rounding::Floor).unwrap_or(seconds);
+    // Of a moment without a fraction none is shown, of another all of its digits.
+    let shown = match is_moment {
+        true if whole == seconds => whole,
+        true => seconds.padded(6),
+        false => seconds,
+    };
+    Ok(cut_time(call, microseconds, || shown.to_string()))
 }
 
 fn derive_period(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {

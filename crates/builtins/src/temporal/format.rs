@@ -1,14 +1,14 @@
 //! DATE_FORMAT, TIME_FORMAT and GET_FORMAT.
 
+use super::arithmetic::{Place, place};
 use super::optional;
 use crate::{Call, Derivation, FunctionDefinition, acting, of_moments};
 use errors::SqlResult;
-use expression::convert::{self, MomentKind};
 use expression::result_type::{Coercibility, ResultType};
 use functions::temporal::format;
-use functions::text::{is_ascii_superset, to_utf8};
-use values::temporal::{DateTime, parse_time};
-use values::{Value, ValueRef};
+use functions::text::is_ascii_superset;
+use values::Value;
+use values::temporal::DateTime;
 
 /// The family's functions.
 pub static FUNCTIONS: &[FunctionDefinition] = &[
@@ -61,22 +61,11 @@ fn bytes_result(call: &Call<'_>, bytes: Vec<u8>) -> Value {
 }
 
 fn time_format(call: &mut Call<'_>) -> SqlResult<Value> {
-    let column_type = &call.argument(0).column_type;
-    let value = call.look_for_date(0)?;
-    if let ValueRef::Bytes(bytes) = value.as_ref()
-        && parse_time(to_utf8(bytes, column_type.collation).as_bytes()).is_none()
-    {
-        convert::warn_no_moment(MomentKind::DateTime, value.as_ref(), column_type, call.context());
-        return Ok(Value::Null);
-    }
-    let Some(time) = convert::to_time(value.as_ref(), column_type, call.context())? else {
-        return Ok(Value::Null);
-    };
     // The date of a moment stays there for the conversions that ask for one.
-    let date = match value.as_ref() {
-        ValueRef::DateTime(moment) => Some(moment.date),
-        ValueRef::Date(date) => Some(date),
-        _ => None,
+    let (time, date) = match place(call, 0)? {
+        Some(Place::Moment(moment)) => (moment.time(), Some(moment.date)),
+        Some(Place::Span(time)) => (time, None),
+        None => return Ok(Value::Null),
     };
     let Some(format) = format_bytes(call, 1)? else { return Ok(Value::Null) };
     if format.is_empty() {

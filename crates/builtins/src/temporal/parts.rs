@@ -8,6 +8,7 @@ use expression::result_type::{ResultType, TypeClass};
 use functions::locale::Locale;
 use functions::temporal::parts;
 use functions::text::to_utf8;
+use values::decimal::Rounding;
 use values::temporal::{DateRules, DateTime, IntervalUnit, Time, WeekMode, parse_date_time};
 use values::{ColumnType, TypeKind, Value, ValueRef};
 
@@ -185,6 +186,11 @@ fn day_and_time(call: &mut Call<'_>) -> SqlResult<Option<(bool, i64, Time)>> {
     let column_type = &call.argument(1).column_type;
     let class = call.argument(1).class();
     let value = call.look_for_date(1)?;
+    if matches!(class, TypeClass::Integer | TypeClass::Decimal | TypeClass::Double)
+        && column_type.kind != TypeKind::Year
+    {
+        return clock_of_number(call, value.as_ref(), column_type);
+    }
     if has_date(value.as_ref(), column_type, class) {
         let (kind, zero_dates) = (MomentKind::DateTime, ZeroDates::Parts);
         let found = convert::to_moment(value.as_ref(), column_type, kind, zero_dates, call.context())?;
@@ -192,6 +198,42 @@ fn day_and_time(call: &mut Call<'_>) -> SqlResult<Option<(bool, i64, Time)>> {
     }
     let Some(time) = convert::to_time(value.as_ref(), column_type, call.context())? else { return Ok(None) };
     Ok(Some((time.negative, 0, time)))
+}
+
+/// The clock of a number: a moment if it is one, otherwise a span. What has a fraction and fewer digits than a moment is no moment; what
+/// could have one and has none is nothing else.
+fn clock_of_number(
+    call: &mut Call<'_>,
+    value: ValueRef<'_>,
+    column_type: &ColumnType,
+) -> SqlResult<Option<(bool, i64, Time)>> {
+    let (has_fraction, is_whole) = match value {
+        ValueRef::Null => return Ok(None),
+        ValueRef::Decimal(number) => {
+            let is_whole = number.with_scale(0, Rounding::Floor).is_ok_and(|whole| whole == *number);
+            (!is_whole && number.to_f64() < MOMENT_NUMBER_MIN, is_whole && !number.is_zero())
+        }
+        ValueRef::UInt(number) => (i64::try_from(number).is_err(), false),
+        _ => (false, false),
+    };
+    let rules = ZeroDates::Parts.rules(false, call.context().facts());
+    let moment = values::convert::date_time_of_number(value, column_type, rules);
+    if let Some(moment) = moment.filter(|moment| !has_fraction && !moment.date.is_zero()) {
+        return Ok(Some((false, i64::from(moment.date.day), moment.time())));
+    }
+    // A date that is written with a fraction is one.
+    if call.expression(1).literal().is_some()
+        && let Some(moment) = convert::date_with_fraction(value, column_type, rules)
+    {
+        convert::warn_no_moment(MomentKind::Date, value, column_type, call.context());
+        return Ok(Some((false, i64::from(moment.date.day), moment.time())));
+    }
+    if is_whole {
+        convert::warn_no_moment(MomentKind::DateTime, value, column_type, call.context());
+        return Ok(None);
+    }
+    let time = convert::to_time(value, column_type, call.context())?;
+    Ok(time.map(|time| (time.negative, 0, time)))
 }
 
 /// Whether a value is a moment rather than a span: by its type, as a number of more digits than a time has or that is a date
@@ -228,4 +270,4 @@ pub(super) fn has_date(value: ValueRef<'_>, column_type: &ColumnType, class: Typ
 }
 
 /// From here on a number is a date with a time, not a time.
-const MOMENT_NUMBER_MIN: f64 = 1e10;
+pub(super) const MOMENT_NUMBER_MIN: f64 = 1e10;

@@ -546,3 +546,54 @@ fn number(text: &[u8]) -> Expression {
 fn too_deep() -> SqlError {
     sql_error!(ER_STACK_OVERRUN_NEED_MORE, STACK_BYTES, STACK_BYTES, STACK_BYTES_LEFT)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expression::SqlMode;
+
+    fn compiled(text: &str) -> SqlResult<Operand> {
+        let facts = BuildFacts {
+            sql_mode: SqlMode::DEFAULT,
+            connection: CollationId::UTF8MB4_0900_AI_CI,
+            division_precision_increment: 4,
+            encryption_mode: Default::default(),
+            time_names: expression::locale::english(),
+            literal_parameters: true,
+            escalates: false,
+        };
+        let no_variable = |_: &str| ResultType::null();
+        compile(text.as_bytes(), CollationId::UTF8MB4_0900_AI_CI, 0, facts, &no_variable)
+    }
+
+    fn error_number(text: &str) -> u16 {
+        compiled(text).err().map_or(0, |error| error.number())
+    }
+
+    #[test]
+    fn long_and_deep_paths_are_an_error_and_no_crash() {
+        assert!(compiled(&"(1+".repeat(50)).is_err());
+        assert!(compiled(&format!("{}1{}", "(".repeat(90), ")".repeat(90))).is_ok());
+        for text in [
+            "(".repeat(100_000),
+            "-".repeat(100_000),
+            format!("{}1", "1+".repeat(100_000)),
+            "/a".repeat(100_000),
+            format!("/a{}", "[a".repeat(100_000)),
+            "not(".repeat(100_000),
+            format!("/a{}", "|/a".repeat(100_000)),
+        ] {
+            assert_eq!(error_number(&text), 1436, "{}", &text[..8]);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_path_or_an_error() {
+        for bytes in
+            ["\u{0}", "$@", "'", "\"x", "/\u{ffff}", "a::::b", "[[", "1..2", "@@@", "//*[", "- -", "()"]
+        {
+            let _ = compiled(bytes);
+        }
+        assert_eq!(error_number("/a["), 1105);
+    }
+}

@@ -32,6 +32,9 @@ pub struct DateArithmetic {
     pub subtract: bool,
 }
 
+/// Digits of the greatest integer.
+const INTEGER_DIGITS_MAX: u32 = 20;
+
 impl DateArithmetic {
     /// The type of the result.
     pub fn derive(
@@ -132,6 +135,10 @@ impl DateArithmetic {
             let Some(exact) = convert::operand_to_decimal(amount, value.as_ref(), context)? else {
                 return Ok(Amount::Null);
             };
+            if exact.integer_digits() > INTEGER_DIGITS_MAX {
+                context.diagnostics().warning(sql_error!(ER_TRUNCATED_WRONG_VALUE, "DECIMAL", exact));
+                return Ok(Amount::OutOfRange);
+            }
             let microseconds = convert::decimal_micros(&exact);
             let Some(interval) = interval::of_seconds(microseconds) else { return Ok(self.beyond()) };
             interval
