@@ -12,7 +12,6 @@ mod actuals;
 mod asked_first;
 mod change;
 mod context;
-mod document_watch;
 mod long_row;
 mod operator;
 mod outfile;
@@ -21,14 +20,15 @@ mod query;
 mod run;
 mod storing;
 
-pub use ::spill::{KeptRows, Reservation, SPOOL_PIECE_BYTES, ServerMemory, SpillCounts, Spool};
+pub use ::spill::{
+    DocumentWatch, KeptRows, Reservation, SPOOL_PIECE_BYTES, ServerMemory, SpillCounts, Spool,
+};
 pub use actuals::{Actual, Actuals};
 pub use change::copied_rows::CopiedRows;
 pub use context::{
     Effects, ExecutionSettings, FilePieces, FileWriter, LongParameters, NoServerFiles, ServerFiles,
     StatementContext, StatementOutcome,
 };
-pub use document_watch::DocumentWatch;
 
 use ::spill::{self, batch, key_table};
 use errors::{SqlResult, sql_error};

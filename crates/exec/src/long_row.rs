@@ -1,6 +1,5 @@
 //! A result row whose long values go from their table to the client a piece at a time. Main type: [`LongRow`].
 
-use crate::document_watch::DocumentWatch;
 use crate::run::{Run, engine_error};
 use engine::{LobReference, Table};
 use errors::{SqlResult, sql_error};
@@ -50,7 +49,7 @@ impl LongRow {
         let whole = 0..reference.length();
         let read = run.statement.transaction.read_value(table, &reference, whole, &mut value);
         read.map_err(|error| engine_error(error, table))?;
-        encoder.long_text(&value, &mut self.short, &DocumentWatch::new(run))
+        encoder.long_text(&value, &mut self.short, &run.document_watch())
     }
 
     /// Sends the row.

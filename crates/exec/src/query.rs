@@ -2,7 +2,6 @@
 
 use crate::Prepared;
 use crate::context::StatementOutcome;
-use crate::document_watch::DocumentWatch;
 use crate::operator::open;
 use crate::run::Run;
 use errors::{SqlResult, sql_error};
@@ -63,7 +62,7 @@ pub fn send(
         sink.require_durable(run.statement.transaction.reply_lsn());
         for row in batch.iter() {
             match prints {
-                true => sink.long_documents(row.first(columns.len()), &DocumentWatch::new(run))?,
+                true => sink.long_documents(row.first(columns.len()), &run.document_watch())?,
                 false => sink.row(row.first(columns.len()))?,
             }
         }

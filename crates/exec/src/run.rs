@@ -8,7 +8,7 @@ use crate::operator::lateral::Seeds;
 use crate::operator::recursive::Recursion;
 use crate::operator::subquery::KeptSubquery;
 use crate::operator::virtual_table::VirtualCursors;
-use crate::spill::{Held, KeySet, RowStore, SpillCounts, Spool, Workspace, check_flag, full};
+use crate::spill::{DocumentWatch, Held, KeySet, RowStore, SpillCounts, Spool, Workspace, check_flag, full};
 use charset::CollationId;
 use engine::{EngineError, ReadMode, WaitPolicy};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
@@ -149,6 +149,11 @@ impl<'r, 's> Run<'r, 's> {
     /// Memory that is given back when its holder goes.
     pub fn hold(&self) -> Held {
         Held::new(self.workspace().clone())
+    }
+
+    /// What long work over documents asks.
+    pub fn document_watch(&self) -> DocumentWatch<'s> {
+        DocumentWatch::new(self.statement.kill, self.hold(), self.statement.facts.max_allowed_packet)
     }
 
     /// An empty store of rows.

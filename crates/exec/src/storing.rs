@@ -2,7 +2,6 @@
 //! Main type: [`Storing`].
 
 use crate::change::own_expression::value_over;
-use crate::document_watch::DocumentWatch;
 use crate::run::Run;
 use charset::CollationId;
 use dictionary::{ColumnDefinition, TableDefinition};
@@ -109,7 +108,7 @@ impl Storing {
         }
         let is_read =
             (column.column_type.kind == TypeKind::Json) != (given.column_type.kind == TypeKind::Json);
-        let watch = is_read.then(|| DocumentWatch::new(run));
+        let watch = is_read.then(|| run.document_watch());
         let documents = watch.as_ref().map_or(Documents::ANY, |watch| watch.documents());
         let mut context = StoreContext {
             mode: self.mode,

@@ -3,6 +3,7 @@
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use values::RowRef;
+use values::json::Unwatched;
 use wire::capabilities::client;
 use wire::encoder::Encoder;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
@@ -53,8 +54,7 @@ impl ResultSink for Answers {
     }
 
     fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
-        self.encoder.row(row);
-        Ok(())
+        self.encoder.row(row, &Unwatched)
     }
 
     fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {

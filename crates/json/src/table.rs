@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn siblings_are_a_union_and_what_is_empty_has_a_row() {
-        let document = values::json::parse(br#"[{"x":[1,2],"y":[3]},{"x":[],"y":[4]},{}]"#, 1, "test");
+        let document =
+            values::json::parse(br#"[{"x":[1,2],"y":[3]},{"x":[],"y":[4]},{}]"#, 1, "test", &Unwatched);
         let document = document.expect("a document");
         let inner = vec![nest(1, "$.x[*]", Vec::new()), nest(2, "$.y[*]", Vec::new())];
         let mut shown = Shown { at: vec![None; 3], ..Shown::default() };

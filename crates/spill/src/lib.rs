@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+mod document_watch;
 mod exact_slots;
 mod kept_rows;
 pub mod key_counts;
@@ -22,6 +23,7 @@ mod tests;
 mod workspace;
 
 pub use batch::RowBatch;
+pub use document_watch::DocumentWatch;
 pub use exact_slots::ExactSlots;
 pub use kept_rows::KeptRows;
 pub use key_set::KeySet;

@@ -4,8 +4,8 @@ use super::checks::first_broken;
 use super::generated::generate;
 use super::parents::{has_parent, orphan_error};
 use crate::context::StatementContext;
-use crate::document_watch::DocumentWatch;
 use crate::run::Run;
+use crate::spill::DocumentWatch;
 use crate::storing::Storing;
 use dictionary::TableDefinition;
 use engine::ReadMode;
@@ -74,7 +74,7 @@ impl<'r, 's> CopiedRows<'r, 's> {
 
     /// What documents ask that are made while rows are copied.
     pub fn document_watch(&self) -> DocumentWatch<'s> {
-        DocumentWatch::new(&self.run)
+        self.run.document_watch()
     }
 
     /// Where conditions are told.

@@ -2,7 +2,6 @@
 
 use super::{append_key, compare_rows};
 use crate::batch::long_bytes;
-use crate::document_watch::DocumentWatch;
 use crate::run::{Run, row_bytes};
 use crate::spill::{Held, KeySet, LongHeld};
 use charset::CollationId;
@@ -366,7 +365,7 @@ fn collected(
 ) -> SqlResult<Value> {
     let is_object = kind == AggregateKind::JsonObject;
     let bytes_max = run.facts().max_allowed_packet;
-    let watch = DocumentWatch::new(run);
+    let watch = run.document_watch();
     let mut writer = Writer::new(bytes_max, &watch);
     writer.begin(is_object)?;
     for (name, document) in documents {

@@ -1,8 +1,7 @@
 //! The rows of JSON_TABLE. Main function: [`rows_of_document`].
 
-use crate::document_watch::DocumentWatch;
 use crate::run::Run;
-use crate::spill::RowStore;
+use crate::spill::{DocumentWatch, RowStore};
 use errors::{Diagnostics, SqlError, SqlResult, sql_error};
 use expression::EvaluationContext;
 use json::table::{Nest, RowMaker, for_each_row};
@@ -38,7 +37,7 @@ impl<'s> RowMaker for Maker<'_, '_, 's> {
     type Watch = DocumentWatch<'s>;
 
     fn watch(&self) -> DocumentWatch<'s> {
-        DocumentWatch::new(self.run)
+        self.run.document_watch()
     }
 
     fn enter(&mut self, nest: &Nest, value: Node<'_>, ordinal: u64) -> SqlResult<()> {

@@ -1,8 +1,7 @@
 //! What long work over documents asks of a running statement where its context is lent to somebody else. Main type:
 //! [`DocumentWatch`]; that of functions is `expression::DocumentWatch`.
 
-use crate::run::Run;
-use ::spill::{Held, check_flag};
+use crate::{Held, check_flag};
 use engine::KillFlag;
 use errors::SqlResult;
 use std::cell::RefCell;
@@ -18,12 +17,9 @@ pub struct DocumentWatch<'s> {
 }
 
 impl<'s> DocumentWatch<'s> {
-    pub(crate) fn new(run: &Run<'_, 's>) -> DocumentWatch<'s> {
-        DocumentWatch {
-            kill: run.statement.kill,
-            held: RefCell::new(run.hold()),
-            bytes_max: run.statement.facts.max_allowed_packet,
-        }
+    /// For a statement with that flag, which holds nothing yet and takes documents of so many bytes.
+    pub fn new(kill: &'s KillFlag, held: Held, bytes_max: u64) -> DocumentWatch<'s> {
+        DocumentWatch { kill, held: RefCell::new(held), bytes_max }
     }
 
     /// What a stored document may take.
