@@ -4,8 +4,8 @@
 use super::alter::Draft;
 use super::alter_plan::is_converted;
 use super::foreign_key::{
-    DeclaredKey, add_foreign_keys, check_actions, declared_key, drop_superseded_indexes, greatest_number,
-    keys_of_column, keys_of_elements, refuse_keys,
+    DeclaredKey, add_foreign_keys, check_actions, declared_key, drop_superseded_indexes, forget_keys_unkept,
+    greatest_number, keys_of_column, keys_of_elements, refuse_keys,
 };
 use super::referred_table::{
     KeyRules, ReferringKey, judge_parents, judge_types, locks_on_parents, referred_key, referring_keys,
@@ -83,6 +83,7 @@ pub(super) fn settle_foreign_keys(
     follow_own_columns(draft);
     let number = greatest_number(&draft.old);
     add_foreign_keys(definer, &mut draft.definition, &declared, number, Some(&draft.old))?;
+    forget_keys_unkept(&mut draft.definition);
     let definition = &draft.definition;
     for key in &definition.foreign_keys {
         check_actions(definition, key)?;

@@ -36,6 +36,13 @@ pub(super) fn refuse_keys(declared: &[DeclaredKey<'_>], definition: &TableDefini
     }
 }
 
+/// Leaves a table that is said to be of an engine without foreign keys with none, once they were judged.
+pub(super) fn forget_keys_unkept(definition: &mut TableDefinition) {
+    if !definition.options.engine.has_foreign_keys() {
+        definition.foreign_keys.clear();
+    }
+}
+
 /// Those of the elements of a CREATE TABLE, in the order of the text.
 pub(super) fn keys_of_elements(elements: &[TableElement]) -> Vec<DeclaredKey<'_>> {
     let mut declared = Vec::new();

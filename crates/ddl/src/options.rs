@@ -47,7 +47,7 @@ impl Definer<'_> {
     }
 
     /// The engine of that name. In the place of those that are not there (1286, without NO_ENGINE_SUBSTITUTION a warning) stands the one that
-    /// the table has, or would have without a name; and InnoDB for those whose tables mean something else (ARCHIVE, BLACKHOLE).
+    /// the table has, or would have without a name; and InnoDB for those whose tables mean something else (ARCHIVE, BLACKHOLE, MRG_MyISAM).
     fn named_engine(&mut self, name: &str, definition: &TableDefinition) -> SqlResult<StorageEngine> {
         let found = engines::find(name);
         if let Some(engine) = found.and_then(StorageEngine::named) {

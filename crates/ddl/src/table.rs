@@ -4,7 +4,7 @@ use super::alter_checks::check_names_of;
 use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::computed_column::check_computed;
-use super::foreign_key::{add_foreign_keys, keys_of_elements, refuse_keys};
+use super::foreign_key::{add_foreign_keys, forget_keys_unkept, keys_of_elements, refuse_keys};
 use super::index::{build_index, sort_indexes};
 use super::options::check_engine;
 use super::referred_table::{judge_parents, judge_waiting, locks_on_parents, require_references};
@@ -143,9 +143,7 @@ impl Definer<'_> {
         }
         add_foreign_keys(self, definition, &keys, 0, None)?;
         sort_indexes(definition);
-        if !definition.options.engine.has_foreign_keys() {
-            definition.foreign_keys.clear();
-        }
+        forget_keys_unkept(definition);
         judge_parents(self, definition, &definition.foreign_keys)?;
         judge_waiting(self, definition)
     }
@@ -398,14 +396,13 @@ impl Definer<'_> {
         Ok(unknown)
     }
 
-    /// What is said of tables or views that are not there: error 1051, or a note with IF EXISTS.
+    /// What is said of tables or views that are not there: error 1051, or a note for each with IF EXISTS.
     pub fn missing_tables(&mut self, unknown: &[TableName], if_exists: bool) -> SqlResult<()> {
-        let unknown = unknown.iter().map(shown).collect::<Vec<_>>().join(",");
-        let error = sql_error!(ER_BAD_TABLE_ERROR, unknown);
+        let unknown = unknown.iter().map(shown);
         if !if_exists {
-            return Err(error);
+            return Err(sql_error!(ER_BAD_TABLE_ERROR, unknown.collect::<Vec<_>>().join(",")));
         }
-        self.diagnostics.note(error);
+        unknown.for_each(|name| self.diagnostics.note(sql_error!(ER_BAD_TABLE_ERROR, name)));
         Ok(())
     }
 

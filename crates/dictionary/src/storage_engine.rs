@@ -13,19 +13,12 @@ pub enum StorageEngine {
     Memory,
     /// CSV.
     Csv,
-    /// MRG_MyISAM, or MERGE.
-    MrgMyIsam,
 }
 
 impl StorageEngine {
     /// All of them, by the number that stands in stored definitions.
-    pub const ALL: [StorageEngine; 5] = [
-        StorageEngine::InnoDb,
-        StorageEngine::MyIsam,
-        StorageEngine::Memory,
-        StorageEngine::Csv,
-        StorageEngine::MrgMyIsam,
-    ];
+    pub const ALL: [StorageEngine; 4] =
+        [StorageEngine::InnoDb, StorageEngine::MyIsam, StorageEngine::Memory, StorageEngine::Csv];
 
     /// As SHOW CREATE TABLE has it.
     pub fn name(self) -> &'static str {
@@ -34,7 +27,6 @@ impl StorageEngine {
             StorageEngine::MyIsam => "MyISAM",
             StorageEngine::Memory => "MEMORY",
             StorageEngine::Csv => "CSV",
-            StorageEngine::MrgMyIsam => "MRG_MyISAM",
         }
     }
 

@@ -93,7 +93,7 @@ pub(crate) fn flush(session: &mut Session, flush: &Flush, sink: &mut dyn ResultS
                         mode: parser::ast::TableLockMode::Read,
                     })
                     .collect();
-                return session.lock_tables(&locks, sink);
+                return session.lock_base_tables(&locks, sink);
             } else if tables.is_empty() {
                 session.locks.explicit.check_all_written()?;
             }

@@ -367,9 +367,13 @@ impl Session {
         text: &[u8],
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<()> {
-        if changes_definitions(statement) && !crate::temporary::defines_own_only(self, statement) {
-            self.refuse_read_only_server()?;
-            if !matches!(statement, Statement::SetDefaultRole { .. }) {
+        if changes_definitions(statement) {
+            if !crate::temporary::defines_own_only(self, statement) {
+                self.refuse_read_only_server()?;
+            }
+            if crate::temporary::is_temporary_only(statement) {
+                self.refuse_read_only_transaction()?;
+            } else if !matches!(statement, Statement::SetDefaultRole { .. }) {
                 self.refuse_read_only_session()?;
             }
         }

@@ -117,15 +117,26 @@ impl Session {
 
     /// LOCK TABLES: commits, gives earlier locks back, takes all locks or none.
     pub(crate) fn lock_tables(&mut self, tables: &[LockTable], sink: &mut dyn ResultSink) -> SqlResult<()> {
+        // Nobody else can have the session's own.
+        let is_shared = |table: &&LockTable| {
+            let name = self.table_name(&table.table);
+            !name.is_ok_and(|name| self.temporary.table(&name.schema, &name.table).is_some())
+        };
+        let shared: Vec<LockTable> = tables.iter().filter(is_shared).cloned().collect();
+        self.lock_base_tables(&shared, sink)
+    }
+
+    /// The same for FLUSH TABLES WITH READ LOCK, to which a name means the base table or the view.
+    pub(crate) fn lock_base_tables(
+        &mut self,
+        tables: &[LockTable],
+        sink: &mut dyn ResultSink,
+    ) -> SqlResult<()> {
         let mut wanted: Vec<LockedTable> = Vec::new();
         let mut seen = HashSet::with_capacity(tables.len());
         for table in tables {
             self.shared.check_killed()?;
             let name = self.table_name(&table.table)?;
-            // Nobody else can have it.
-            if self.temporary.table(&name.schema, &name.table).is_some() {
-                continue;
-            }
             self.user.require_schema(&self.instance, Privileges::LOCK_TABLES, &name.schema)?;
             self.user.require_table_or_columns(&self.instance, Privileges::SELECT, &name)?;
             let mode = match table.mode {

@@ -10,15 +10,15 @@ use errors::SqlResult;
 use parser::ast::{CreateTable, Statement};
 use wire::result::ClientChannel;
 
-/// CREATE TEMPORARY TABLE in its three forms. Error 1792 in a READ ONLY transaction.
+/// CREATE TEMPORARY TABLE in its three forms.
 pub(crate) fn create_table(
     session: &mut Session,
     statement: &Statement,
     (name, create): (TableName, &CreateTable),
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<()> {
-    session.refuse_read_only_transaction()?;
     crate::xa::refuse_temporary_tables(session)?;
+    crate::xa::refuse_temporary_definition(session, create.like.as_ref())?;
     make_table(session, statement, (name, create), channel)?;
     session.transaction.temporary_tables.made |= session.in_transaction_block();
     Ok(())
@@ -80,6 +80,15 @@ pub(crate) fn drop_tables(session: &mut Session, names: &[TableName]) {
     for name in names {
         let is_dropped = session.temporary.drop_table(name);
         session.transaction.temporary_tables.dropped |= is_dropped && session.in_transaction_block();
+    }
+}
+
+/// Whether a statement says TEMPORARY, and so leaves the open transaction open: a READ ONLY one refuses it.
+pub(crate) fn is_temporary_only(statement: &Statement) -> bool {
+    match statement {
+        Statement::CreateTable(create) => create.temporary,
+        Statement::DropTable(drop) => drop.temporary,
+        _ => false,
     }
 }
 

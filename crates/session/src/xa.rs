@@ -182,14 +182,18 @@ pub(crate) fn refuse_prepare(session: &mut Session, statement: &Statement) -> Sq
 
 fn exists(session: &Session, name: &ObjectName) -> bool {
     let full = table_name(name, session.schema.as_deref());
-    full.is_ok_and(|full| sysviews::table_exists(&session.instance, &full.schema, &full.table))
+    full.is_ok_and(|full| {
+        session.temporary.table(&full.schema, &full.table).is_some()
+            || sysviews::table_exists(&session.instance, &full.schema, &full.table)
+    })
 }
 
 /// Whether there is a table of that name on which the account has some privilege.
 fn is_seen(session: &mut Session, name: &ObjectName) -> bool {
     let Ok(full) = table_name(name, session.schema.as_deref()) else { return false };
     let granted = session.user.current_grants(&session.instance).table_or_columns(&full.schema, &full.table);
-    let is_open = instance::system_schemas::is_always_readable(&full.schema, &full.table);
+    let is_open = instance::system_schemas::is_always_readable(&full.schema, &full.table)
+        || session.temporary.table(&full.schema, &full.table).is_some();
     (is_open || granted.intersects(Privileges::ALL_TABLE)) && exists(session, name)
 }
 
@@ -197,6 +201,14 @@ fn is_seen(session: &mut Session, name: &ObjectName) -> bool {
 pub(crate) fn refuse_temporary_tables(session: &Session) -> SqlResult<()> {
     match session.transaction.xa.xid().is_some() && session.state.is_on(id::XA_DETACH_ON_PREPARE) {
         true => Err(sql_error!(ER_XA_TEMP_TABLE)),
+        false => Ok(()),
+    }
+}
+
+/// Errors as [`XaState::check_tables`] for CREATE and DROP TEMPORARY TABLE; a table to be like that is not there fails by itself.
+pub(crate) fn refuse_temporary_definition(session: &mut Session, like: Option<&ObjectName>) -> SqlResult<()> {
+    match like.is_none_or(|like| exists(session, like)) {
+        true => session.transaction.xa.check_tables(),
         false => Ok(()),
     }
 }

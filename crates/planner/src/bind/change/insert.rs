@@ -34,7 +34,7 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
     let columns = target_columns(binder, &target, &insert.columns, &insert.table.name)?;
     target.require_given_below(binder, &columns, &insert.on_duplicate);
     binder.privileges.require_assigned(definition, &insert.on_duplicate, TableAccess::Update);
-    let (explained, block_number) = (binder.explain.len(), binder.block_number);
+    let before = (binder.explain.len(), binder.block_number, binder.temporary.len());
     let mut rows = match &insert.source {
         ast::InsertSource::Query(query) => {
             let stored = table.definition();
@@ -67,8 +67,10 @@ pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult
         && !binder.changes.source.handed_on.is_empty()
     {
         // Bound anew, with the columns that the updates read.
+        let (explained, block_number, own_tables) = before;
         binder.explain.truncate(explained);
         binder.block_number = block_number;
+        binder.temporary.truncate(own_tables);
         binder.enter()?;
         rows = InsertRows::Query(binder.query(query, "SIMPLE")?);
         binder.leave();

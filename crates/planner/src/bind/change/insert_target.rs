@@ -1,6 +1,6 @@
 //! What INSERT, REPLACE and LOAD DATA put rows into: a table, or a view of one. Main function: [`insert_target`].
 
-use super::view::{Changed, changed_view};
+use super::view::{Changed, changed_view, named_view_of};
 use super::view_rights::{Taken, read_columns};
 use crate::bind::privilege::Privileges;
 use crate::bind::{Binder, ChangedTable};
@@ -37,10 +37,7 @@ pub(super) fn insert_target(
     name: &ast::ObjectName,
     command: &'static str,
 ) -> SqlResult<InsertTarget> {
-    let schema = binder.schema_of(name)?;
-    let own = binder.input.temporary.table(&schema, &name.name);
-    let view = if own.is_some() { None } else { binder.input.virtual_tables.view(&schema, &name.name)? };
-    let Some(view) = view else {
+    let Some(view) = named_view_of(binder, name)? else {
         let table = binder.base_table(name)?;
         let names = table.definition().clone();
         let order = (0..names.columns.len()).filter(|at| !names.columns[*at].invisible).collect();

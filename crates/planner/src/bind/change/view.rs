@@ -55,8 +55,16 @@ fn named_view(binder: &Binder<'_>, factor: &TableFactor) -> SqlResult<Option<Vie
     if factor.name.schema.is_none() && is_common(&factor.name.name) {
         return Ok(None);
     }
-    let schema = binder.schema_of(&factor.name)?;
-    binder.input.virtual_tables.view(&schema, &factor.name.name)
+    named_view_of(binder, &factor.name)
+}
+
+/// The view that a name of a table to change means; none where a table of the session hides it.
+pub(super) fn named_view_of(binder: &Binder<'_>, name: &ast::ObjectName) -> SqlResult<Option<View>> {
+    let schema = binder.schema_of(name)?;
+    if binder.input.temporary.table(&schema, &name.name).is_some() {
+        return Ok(None);
+    }
+    binder.input.virtual_tables.view(&schema, &name.name)
 }
 
 /// Binds a view that is all of FROM. Errors: 1288, 1235, 1356 for what goes wrong within it.
