@@ -16,6 +16,7 @@ mod computed_column;
 mod converted;
 mod database;
 mod definer;
+mod duplicate;
 mod foreign_key;
 mod index;
 mod limits;

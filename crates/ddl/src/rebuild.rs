@@ -2,17 +2,17 @@
 
 use super::alter::{Alteration, Draft};
 use super::alter_plan::{AlterPlan, converts_columns, plan};
+use super::duplicate::{duplicate_or, leads_with_counter, resequenced_error};
 use super::renumbering::Renumbering;
 use super::stored_expression::columns_of;
 use super::table_error;
 use crate::definer::Definer;
 use dictionary::{ColumnDefault, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableDefinition};
-use engine::{DuplicateKey, Engine, EngineError, KillFlag, Table};
+use engine::{EngineError, KillFlag, Table};
 use errors::{SqlError, SqlResult, sql_error};
 use exec::{CopiedRows, StatementContext};
 use expression::TimeZone;
 use plan::RowPlan;
-use std::sync::Arc;
 use values::row::{RowLayout, RowView};
 use values::store::{Documents, Source, StoreContext, StoreMode, store};
 use values::{ColumnType, TypeKind, Value};
@@ -215,14 +215,6 @@ pub(super) fn plan_of(table: &Table, old: &TableDefinition, draft: &Draft) -> Al
     }
 }
 
-/// Error 1062 with the key's values for a duplicate, the engine's own error otherwise.
-fn duplicate_or(error: EngineError, table: &Arc<Table>, new: &TableDefinition, engine: &Engine) -> SqlError {
-    match error {
-        EngineError::DuplicateKey(duplicate) => duplicate_error(&duplicate, table, new, engine),
-        other => table_error(other, &new.name),
-    }
-}
-
 /// Columns of the new table whose values follow from the others: new ones with a default that is computed, and generated ones that are
 /// new or whose bases are, or have another type. Others keep the values that they have.
 fn computed_columns(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> Vec<bool> {
@@ -253,76 +245,6 @@ fn computed_columns(old: &TableDefinition, new: &TableDefinition, sources: &[Opt
         is_new[at] |= computed[at];
     }
     computed
-}
-
-/// The index of a duplicate; None for the hidden key.
-fn index_of<'d>(duplicate: &DuplicateKey, new: &'d TableDefinition) -> Option<&'d IndexDefinition> {
-    let position =
-        if new.primary_key().is_some() { Some(duplicate.index) } else { duplicate.index.checked_sub(1) };
-    position.and_then(|position| new.indexes.get(position))
-}
-
-fn leads_with_counter(duplicate: &DuplicateKey, new: &TableDefinition) -> bool {
-    let column = index_of(duplicate, new).and_then(|index| index.parts.first()).map(|part| part.column);
-    column.is_some() && column == new.auto_increment_column()
-}
-
-/// Error 1062 in MySQL's words for a copy whose rows got AUTO_INCREMENT values.
-fn resequenced_error(
-    duplicate: &DuplicateKey,
-    table: &Arc<Table>,
-    new: &TableDefinition,
-    engine: &Engine,
-) -> SqlError {
-    let Some((shown, key)) = duplicate_entry(duplicate, table, new, engine) else {
-        return sql_error!(ER_DUP_KEY, new.name.table);
-    };
-    let worded = sql_error!(ER_DUP_ENTRY_AUTOINCREMENT_CASE, shown, key);
-    errors::code::ER_DUP_ENTRY.message(worded.message())
-}
-
-fn duplicate_error(
-    duplicate: &DuplicateKey,
-    table: &Arc<Table>,
-    new: &TableDefinition,
-    engine: &Engine,
-) -> SqlError {
-    match duplicate_entry(duplicate, table, new, engine) {
-        Some((shown, key)) => sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown, key),
-        None => sql_error!(ER_DUP_KEY, new.name.table),
-    }
-}
-
-/// The values and the key of a duplicate as messages show them; None for the hidden key.
-fn duplicate_entry(
-    duplicate: &DuplicateKey,
-    table: &Arc<Table>,
-    new: &TableDefinition,
-    engine: &Engine,
-) -> Option<(String, String)> {
-    let index = index_of(duplicate, new)?;
-    let transaction = engine.begin(engine::TransactionOptions::default());
-    let mut shown = None;
-    // The row is looked up for the message alone; without it the message names the key only.
-    let _ = transaction.get(table, 0, &duplicate.existing_key, engine::ReadMode::Consistent, &mut |row| {
-        if let Ok(view) = RowView::new(table.layout(), row) {
-            let texts = index.parts.iter().map(|part| {
-                let column = &new.columns[part.column];
-                let source = table.definition().column_position(&column.name);
-                let (value, column_type) = match (source, &column.default) {
-                    (Some(source), _) => {
-                        (view.value(source), &table.definition().columns[source].column_type)
-                    }
-                    (None, ColumnDefault::Literal(value)) => (value.clone(), &column.column_type),
-                    (None, _) => (implicit_default(&column.column_type), &column.column_type),
-                };
-                values::convert::quoted_text(value.as_ref(), column_type)
-            });
-            shown = Some(texts.collect::<Vec<_>>().join("-"));
-        }
-    });
-    let key = format!("{}.{}", new.name.table, index.name);
-    Some((shown.unwrap_or_default(), key))
 }
 
 /// Whether nothing of a type but its length changes.

@@ -3,10 +3,10 @@
 
 use crate::ddl::ConvertRow;
 use crate::inner::EngineInner;
-use crate::read::{RowBatch, ScanOptions};
+use crate::read::{ReadMode, RowBatch, ScanOptions};
 use crate::transaction::Transaction;
 use dictionary::{TableDefinition, TableName};
-use engine_error::{EngineError, EngineResult};
+use engine_error::{DuplicateKey, EngineError, EngineResult};
 use engine_types::TransactionOptions;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -182,7 +182,8 @@ impl TemporaryTables {
                 convert(batch.row(at), row)?;
             }
             let converted: Vec<&[u8]> = converted.iter().map(Vec::as_slice).collect();
-            transaction.insert_many(new, &converted)?;
+            let inserted = transaction.insert_many(new, &converted);
+            inserted.map_err(|error| with_copied_row(error, &transaction, new))?;
             rows += batch.len() as u64;
         }
         transaction.commit()?;
@@ -253,4 +254,16 @@ impl Drop for TemporaryTables {
     fn drop(&mut self) {
         self.drop_all();
     }
+}
+
+/// A duplicate with its row, which goes with the table.
+fn with_copied_row(mut error: EngineError, transaction: &Transaction, table: &Arc<Table>) -> EngineError {
+    if let EngineError::DuplicateKey(duplicate) = &mut error {
+        let DuplicateKey { existing_key, copied_row, .. } = &mut **duplicate;
+        // Without it the message names the key only.
+        let _ = transaction.get(table, 0, existing_key, ReadMode::Consistent, &mut |row| {
+            *copied_row = Some(row.to_vec());
+        });
+    }
+    error
 }

@@ -105,6 +105,8 @@ pub struct DuplicateKey {
     pub existing_key: Vec<u8>,
     /// For bulk inserts: the ordinal (from 0) of the failing row within the statement; 0 for single inserts.
     pub row_ordinal: u64,
+    /// For copies into a table that goes when they fail: that row, in the table's layout, if it can be read.
+    pub copied_row: Option<Vec<u8>>,
 }
 
 /// A file that did not get another name. Paths without suffix.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use stdx::ids::IndexId;
 use tables::{AutoIncrement, Table};
 use txn::KillFlag;
-use values::row::ColumnSet;
+use values::row::{ColumnSet, RowView};
 
 /// Gets a row in the old layout and appends it in the new layout.
 pub type ConvertRow<'a, E> = dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), E> + 'a;
@@ -85,7 +85,7 @@ impl Engine {
             let view = target.view(row)?;
             loads.iter_mut().try_for_each(|load| load.push_secondary(&view, key))
         })?;
-        loads.into_iter().try_for_each(SortedLoad::finish)
+        loads.iter_mut().try_for_each(SortedLoad::finish)
     }
 
     /// DROP INDEX of secondary indexes by name. Returns the new table. Errors: NoSuchIndex.
@@ -207,13 +207,11 @@ impl Engine {
             } else {
                 new.primary_key_of(&view, &mut key)?;
             }
-            let Some((clustered, secondary)) = loads.split_first_mut() else { return Ok(()) };
-            clustered.push_clustered(&key, &row)?;
-            secondary.iter_mut().try_for_each(|load| load.push_secondary(&view, &key))?;
+            push_row(&mut loads, &view, &key, &row)?;
             Ok(())
         })?;
-        for load in loads {
-            load.finish()?;
+        for at in 0..loads.len() {
+            loads[at].finish().map_err(|error| with_copied_row(error, &loads))?;
         }
         Ok(rows)
     }
@@ -244,4 +242,21 @@ impl Engine {
     fn one_table(&self, mut tables: Vec<Arc<Table>>) -> EngineResult<Arc<Table>> {
         tables.pop().ok_or(EngineError::TableDefinitionChanged)
     }
+}
+
+/// Adds the entries of a row to all indexes.
+fn push_row(loads: &mut [SortedLoad<'_>], view: &RowView<'_>, key: &[u8], row: &[u8]) -> EngineResult<()> {
+    let Some((clustered, secondary)) = loads.split_first_mut() else { return Ok(()) };
+    let pushed = clustered
+        .push_clustered(key, row)
+        .and_then(|()| secondary.iter_mut().try_for_each(|load| load.push_secondary(view, key)));
+    pushed.map_err(|error| with_copied_row(error, loads))
+}
+
+/// A duplicate with its row, which goes with the table.
+fn with_copied_row(mut error: EngineError, loads: &[SortedLoad<'_>]) -> EngineError {
+    if let (EngineError::DuplicateKey(duplicate), Some(clustered)) = (&mut error, loads.first()) {
+        duplicate.copied_row = clustered.row(&duplicate.existing_key).ok().flatten();
+    }
+    error
 }

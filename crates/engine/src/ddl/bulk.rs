@@ -1,16 +1,17 @@
 //! [`SortedLoad`] fills an index that nobody else sees yet (ADD INDEX, ALTER by copy) from entries in any order.
 
 use crate::inner::EngineInner;
-use crate::lob::ChunkWriter;
+use crate::lob::{ChunkWriter, Wanted};
 use btree::{BulkAppend, SortedEntries};
 use engine_error::{DuplicateKey, EngineError, EngineResult};
 use entry::{
-    FittingRow, UndoAddress, append_clustered_key, clustered_header, row_bytes_max, secondary_header,
+    EntryKind, FittingRow, UndoAddress, append_clustered_key, clustered_header, parse_entry, row_bytes_max,
+    secondary_header,
 };
 use stdx::ids::TransactionId;
 use tables::{Index, Table};
 use txn::KillFlag;
-use values::row::RowView;
+use values::row::{ColumnSet, RowView};
 
 /// Bytes of entries that are sorted at once.
 const SORT_BYTES_MAX: usize = 64 << 20;
@@ -96,8 +97,24 @@ impl<'a> SortedLoad<'a> {
     }
 
     /// Writes what is pending.
-    pub(crate) fn finish(mut self) -> EngineResult<()> {
+    pub(crate) fn finish(&mut self) -> EngineResult<()> {
         self.flush()
+    }
+
+    /// The row of a clustered key that was pushed, if it can be read.
+    pub(crate) fn row(&self, key: &[u8]) -> EngineResult<Option<Vec<u8>>> {
+        let (mut mini, mut row) = (self.engine.pool.mini_transaction(), Vec::new());
+        let edit = self.index.tree.edit(&mut mini, key)?;
+        let pending = self.pending.iter().map(|(entry, _)| entry).find(|entry| entry.key == key);
+        let Some(value) = pending.map_or_else(|| edit.value(), |entry| Ok(Some(entry.value)))? else {
+            return Ok(None);
+        };
+        let value = value.to_vec();
+        drop(edit);
+        let stored = parse_entry(EntryKind::Clustered, &value)?.stored_row();
+        let fetched =
+            self.engine.values.fetch(self.table, stored, Wanted::whole(&ColumnSet::All), &mut row)?;
+        Ok(fetched.is_ok().then_some(row))
     }
 
     fn flush(&mut self) -> EngineResult<()> {
@@ -165,6 +182,7 @@ impl<'a> SortedLoad<'a> {
                 index: self.number,
                 existing_key: key.to_vec(),
                 row_ordinal: 0,
+                copied_row: None,
             })),
             Err(error) => error,
         }

@@ -147,5 +147,10 @@ impl RowWriter<'_> {
 }
 
 pub(crate) fn duplicate(index: usize, existing_key: Vec<u8>) -> EngineError {
-    EngineError::DuplicateKey(Box::new(DuplicateKey { index, existing_key, row_ordinal: 0 }))
+    EngineError::DuplicateKey(Box::new(DuplicateKey {
+        index,
+        existing_key,
+        row_ordinal: 0,
+        copied_row: None,
+    }))
 }
