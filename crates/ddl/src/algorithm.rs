@@ -33,6 +33,8 @@ pub(super) enum Means {
     ChecksRows,
     /// A foreign key for which all rows must have parents.
     ChecksParents,
+    /// Any change of a temporary table, which nobody else waits for: a copy.
+    OfTemporary,
     /// What MySQL has no other way for.
     Copies,
 }
@@ -63,6 +65,7 @@ const ANSWERS: &[(Means, [Answer; 4])] = &[
     (Means::ComputesDefault, [No, No, No, Yes]),
     (Means::ChecksRows, [No, No, Because(COPY), Yes]),
     (Means::ChecksParents, [Because(PARENTS), Because(PARENTS), Because(COPY), Yes]),
+    (Means::OfTemporary, [No, No, Yes, Yes]),
     (Means::Copies, [No, No, Because(COPY), Yes]),
 ];
 
@@ -132,14 +135,15 @@ impl Asked {
     pub(crate) fn check(&self, means: Means) -> SqlResult<()> {
         let [instant, in_place, ..] = answers(means);
         match self.algorithm {
-            Algorithm::Instant if matches!(means, Means::Copies | Means::ChecksRows) => {
+            Algorithm::Instant if matches!(means, Means::Copies | Means::ChecksRows | Means::OfTemporary) => {
                 answered(instant, "ALGORITHM=INSTANT", "ALGORITHM=COPY")?;
             }
             Algorithm::Instant => answered(instant, "ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE")?,
             Algorithm::InPlace => answered(in_place, "ALGORITHM=INPLACE", "ALGORITHM=COPY")?,
             Algorithm::Default | Algorithm::Copy => {}
         }
-        let [_, _, unlocked, shared] = answers(if self.copies() { Means::Copies } else { means });
+        let [_, _, unlocked, shared] =
+            answers(if self.copies() && means != Means::OfTemporary { Means::Copies } else { means });
         match (self.lock, shared) {
             (Lock::None, Yes) => answered(unlocked, "LOCK=NONE", "LOCK=SHARED"),
             (Lock::None | Lock::Shared, _) => answered(shared, "LOCK=NONE/SHARED", "LOCK=EXCLUSIVE"),

@@ -183,7 +183,9 @@ impl Definer<'_> {
         let means = self.look_at(&mut draft, &old, actions, asked)?;
         if table.is_temporary() {
             // All at once: nobody sees a state between.
-            draft.definition.name = draft.rename.take().unwrap_or(draft.definition.name);
+            if let Some(to) = draft.rename.take() {
+                draft.definition = draft.definition.renamed(to);
+            }
         }
         if let Some(to) = &draft.rename {
             judge_waiting(self, &TableDefinition { name: to.clone(), ..draft.definition.clone() })?;
@@ -191,7 +193,7 @@ impl Definer<'_> {
         let numbered = engine.number_foreign_keys(&mut draft.definition, &self.shared.kill);
         numbered.map_err(|error| error.into_sql(""))?;
         let plan = plan_of(&table, &old, &draft);
-        let tells_rows = means != Means::Nothing || copies || table.is_temporary();
+        let tells_rows = means != Means::Nothing || copies;
         Ok(Alteration { table, old, draft, plan, mode: self.store_mode(), tells_rows })
     }
 
@@ -222,7 +224,10 @@ impl Definer<'_> {
             && draft.definition.columns.iter().zip(&draft.sources).any(gives_up_null);
         let (new, sources) = (&draft.definition, &draft.sources);
         let checks_parents = draft.checks_parents;
-        let means = Change { actions, old, new, sources, turns_null, checks_parents }.means();
+        let means = match old.id.is_temporary() {
+            true => Means::OfTemporary,
+            false => Change { actions, old, new, sources, turns_null, checks_parents }.means(),
+        };
         asked.check(means)?;
         if actions.iter().any(|action| matches!(action, AlterAction::OrderBy(_))) && has_key(new) {
             let text = "ORDER BY ignored as there is a user-defined clustered index in the table";
@@ -231,10 +236,13 @@ impl Definer<'_> {
         }
         // What is a change of the dictionary for others is a copy of a temporary table, as in MySQL.
         draft.copy_asked |= turns_null
-            || old.id.is_temporary()
             || matches!(
                 means,
-                Means::Copies | Means::ChecksParents | Means::ChecksRows | Means::ComputesDefault
+                Means::OfTemporary
+                    | Means::Copies
+                    | Means::ChecksParents
+                    | Means::ChecksRows
+                    | Means::ComputesDefault
             );
         draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
         draft.rebuild |= draft.reports_rows;

@@ -106,20 +106,27 @@ impl Definer<'_> {
     }
 }
 
-/// Errors 1069, 1163, 1178 and 3106 for what MySQL's engine of the name does not hold.
+/// Errors 1069, 1163, 1178, 1478 and 3106 for what MySQL's engine of the name does not hold.
 pub(super) fn check_engine(definition: &TableDefinition) -> SqlResult<()> {
     let (engine, columns) = (definition.options.engine, &definition.columns);
-    if engine != StorageEngine::InnoDb
-        && engine != StorageEngine::MyIsam
-        && columns.iter().any(|column| column.generated.is_some())
-    {
+    if engine == StorageEngine::InnoDb {
+        return Ok(());
+    }
+    if engine == StorageEngine::Csv && !definition.indexes.is_empty() {
+        return Err(sql_error!(ER_TOO_MANY_KEYS, 0));
+    }
+    let is_virtual = |column: usize| columns[column].generated.as_ref().is_some_and(|how| !how.stored);
+    if definition.indexes.iter().flat_map(|index| &index.parts).any(|part| is_virtual(part.column)) {
+        let what = "Index on virtual generated column";
+        return Err(sql_error!(ER_ILLEGAL_HA_CREATE_OPTION, engine.name(), what));
+    }
+    if engine != StorageEngine::MyIsam && columns.iter().any(|column| column.generated.is_some()) {
         return Err(sql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, "Specified storage engine"));
     }
     match engine {
         StorageEngine::Memory if columns.iter().any(|column| column.column_type.kind.may_be_long()) => {
             Err(sql_error!(ER_TABLE_CANT_HANDLE_BLOB))
         }
-        StorageEngine::Csv if !definition.indexes.is_empty() => Err(sql_error!(ER_TOO_MANY_KEYS, 0)),
         StorageEngine::Csv if columns.iter().any(|column| column.nullable) => {
             Err(sql_error!(ER_CHECK_NOT_IMPLEMENTED, "nullable columns"))
         }

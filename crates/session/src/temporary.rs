@@ -33,7 +33,11 @@ fn make_table(
     let mut read = Vec::new();
     if let Some(like) = &create.like {
         let like = session.table_name(like)?;
-        read.push((LockKey::table(&like.schema, &like.table), LockMode::Read));
+        if session.temporary.table(&like.schema, &like.table).is_none() {
+            let key = LockKey::table(&like.schema, &like.table);
+            session.locks.explicit.check(&key, LockMode::Read)?;
+            read.push((key, LockMode::Read));
+        }
     }
     let defaults = defaults_of(session, ddl::declared_defaults(statement));
     let creation = match read.is_empty() {

@@ -10,7 +10,7 @@ use crate::bind::{Binder, block_hints, from};
 use crate::changed_rows::ChangedRows;
 use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
-use optimizer::reads_whole;
+use optimizer::{BoundTable, Source, reads_whole};
 use parser::ast;
 use plan::physical::Node;
 use plan::{DeletePlan, TableAccess};
@@ -33,10 +33,7 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
             privileges.require_read(block);
             let mut numbers = Vec::with_capacity(targets.len());
             for target in targets {
-                let found = binder.block().tables.iter().position(|table| {
-                    table.alias == target.name
-                        && target.schema.as_ref().is_none_or(|schema| table.schema.as_ref() == Some(schema))
-                });
+                let found = binder.block().tables.iter().position(|table| is_named(table, target));
                 let number =
                     found.ok_or_else(|| sql_error!(ER_UNKNOWN_TABLE, target.name, "MULTI DELETE"))?;
                 if numbers.contains(&number) {
@@ -72,4 +69,15 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
     let buffered = targets.len() > 1 || !matches!(node, Node::Table(_) | Node::Limit { .. });
     let reads_whole = reads_whole(&mut binder.survey(), &node);
     Ok(DeletePlan { node, targets, ignore: delete.ignore, buffered, reads_whole })
+}
+
+/// Whether a table of FROM is the one that DELETE names: by its alias, or by its schema and its own name if it has no alias.
+fn is_named(table: &BoundTable, target: &ast::ObjectName) -> bool {
+    let own_name = match (&table.view, &table.source) {
+        (Some(view), _) => &view.name.table,
+        (None, Source::Base(base)) => &base.definition().name.table,
+        (None, _) => &table.alias,
+    };
+    let is_qualified = |schema: &String| table.schema.as_ref() == Some(schema) && *own_name == table.alias;
+    table.alias == target.name && target.schema.as_ref().is_none_or(is_qualified)
 }
