@@ -361,7 +361,7 @@ fn definitions_are_checked_as_mysql_does() {
         ("create table t (a int null, primary key(a))", 1171),
         ("create table t (a int) engine=foo", 1286),
         ("create table t (a int, foreign key (a) references x(b))", 1824),
-        ("create temporary table t (a int)", 1235),
+        ("create temporary table t (a int, foreign key (a) references x(b))", 1215),
         ("alter table nope add x int", 1146),
         ("truncate nope", 1146),
         ("drop database nope", 1008),
