@@ -5,6 +5,9 @@ use super::{Members, Node, Opaque, Steps, Unwatched, Watch};
 use errors::SqlResult;
 use std::borrow::Cow;
 
+/// Room that an opened array has for what a change adds: a large one that had to grow would be in memory twice.
+const SPARE_ELEMENTS: usize = 16;
+
 /// A JSON value that is put together or changed. Parts of other documents stay where they are until the tree is encoded.
 #[derive(Clone, Debug)]
 pub enum Built<'d> {
@@ -60,7 +63,7 @@ impl<'d> Built<'d> {
                 Built::Opaque { type_code: opaque.type_code, bytes: Cow::Borrowed(opaque.bytes) }
             }
             Node::Array(array) => {
-                let mut elements = Vec::with_capacity(array.len());
+                let mut elements = Vec::with_capacity(array.len() + SPARE_ELEMENTS);
                 for element in array {
                     steps.next(size_of::<Built<'_>>())?;
                     elements.push(Built::Kept(element));
