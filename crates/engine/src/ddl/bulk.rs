@@ -103,14 +103,17 @@ impl<'a> SortedLoad<'a> {
 
     /// The row of a clustered key that was pushed, if it can be read.
     pub(crate) fn row(&self, key: &[u8]) -> EngineResult<Option<Vec<u8>>> {
-        let (mut mini, mut row) = (self.engine.pool.mini_transaction(), Vec::new());
-        let edit = self.index.tree.edit(&mut mini, key)?;
         let pending = self.pending.iter().map(|(entry, _)| entry).find(|entry| entry.key == key);
-        let Some(value) = pending.map_or_else(|| edit.value(), |entry| Ok(Some(entry.value)))? else {
-            return Ok(None);
+        let value = match pending {
+            Some(entry) => entry.value.to_vec(),
+            None => {
+                let mut mini = self.engine.pool.mini_transaction();
+                let edit = self.index.tree.edit(&mut mini, key)?;
+                let Some(value) = edit.value()? else { return Ok(None) };
+                value.to_vec()
+            }
         };
-        let value = value.to_vec();
-        drop(edit);
+        let mut row = Vec::new();
         let stored = parse_entry(EntryKind::Clustered, &value)?.stored_row();
         let fetched =
             self.engine.values.fetch(self.table, stored, Wanted::whole(&ColumnSet::All), &mut row)?;
