@@ -142,8 +142,12 @@ impl Asked {
             Algorithm::InPlace => answered(in_place, "ALGORITHM=INPLACE", "ALGORITHM=COPY")?,
             Algorithm::Default | Algorithm::Copy => {}
         }
-        let [_, _, unlocked, shared] =
-            answers(if self.copies() && means != Means::OfTemporary { Means::Copies } else { means });
+        let locked_as = match means {
+            Means::OfTemporary => means,
+            _ if self.copies() => Means::Copies,
+            _ => means,
+        };
+        let [_, _, unlocked, shared] = answers(locked_as);
         match (self.lock, shared) {
             (Lock::None, Yes) => answered(unlocked, "LOCK=NONE", "LOCK=SHARED"),
             (Lock::None | Lock::Shared, _) => answered(shared, "LOCK=NONE/SHARED", "LOCK=EXCLUSIVE"),

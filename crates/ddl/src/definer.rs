@@ -56,7 +56,7 @@ impl Definer<'_> {
 
     /// Whether a name is that of a temporary table of the session.
     pub fn is_temporary(&self, name: &TableName) -> bool {
-        self.temporary.table(&name.schema, &name.table).is_some()
+        self.temporary.has(name)
     }
 
     /// Lists of a statement may be long. Error 1317.

@@ -1,25 +1,70 @@
-//! What is said of two rows that a change of a table would give one unique key. Main function: [`duplicate_or`].
+//! What is said of two rows that a change of a table would give one unique key. Main type: [`Duplicates`].
 
 use super::table_error;
-use dictionary::{IndexDefinition, IndexPart, TableDefinition};
+use dictionary::{IndexDefinition, TableDefinition};
 use engine::{DuplicateKey, Engine, EngineError, ReadMode, Table};
 use errors::{SqlError, sql_error};
-use expression::text::prefix_bytes;
+use expression::TimeZone;
 use std::sync::Arc;
-use values::ValueRef;
-use values::convert::quoted_text;
 use values::row::{RowLayout, RowView};
 
-/// Error 1062 with the key's values for a duplicate, the engine's own error otherwise.
-pub(super) fn duplicate_or(
-    error: EngineError,
-    table: &Arc<Table>,
-    new: &TableDefinition,
-    engine: &Engine,
-) -> SqlError {
-    match error {
-        EngineError::DuplicateKey(duplicate) => duplicate_error(&duplicate, table, new, engine),
-        other => table_error(other, &new.name),
+/// A change of a table that duplicates end.
+pub(super) struct Duplicates<'a> {
+    /// The table as it is.
+    pub table: &'a Arc<Table>,
+    /// As it was to be, its indexes as the engine numbers them.
+    pub new: &'a TableDefinition,
+    pub engine: &'a Engine,
+    /// In which TIMESTAMPs are shown.
+    pub time_zone: &'a TimeZone,
+}
+
+impl Duplicates<'_> {
+    /// Error 1062 with the key's values for a duplicate, the engine's own error otherwise.
+    pub fn error(&self, error: EngineError) -> SqlError {
+        let EngineError::DuplicateKey(duplicate) = error else { return table_error(error, &self.new.name) };
+        match self.entry(&duplicate) {
+            Some((shown, key)) => sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown, key),
+            None => sql_error!(ER_DUP_KEY, self.new.name.table),
+        }
+    }
+
+    /// Error 1062 in MySQL's words for a copy whose rows got AUTO_INCREMENT values.
+    pub fn resequenced(&self, duplicate: &DuplicateKey) -> SqlError {
+        let Some((shown, key)) = self.entry(duplicate) else {
+            return sql_error!(ER_DUP_KEY, self.new.name.table);
+        };
+        let worded = sql_error!(ER_DUP_ENTRY_AUTOINCREMENT_CASE, shown, key);
+        errors::code::ER_DUP_ENTRY.message(worded.message())
+    }
+
+    /// The values and the key as messages show them; None for the hidden key.
+    fn entry(&self, duplicate: &DuplicateKey) -> Option<(String, String)> {
+        let index = index_of(duplicate, self.new)?;
+        let key = format!("{}.{}", self.new.name.table, index.name);
+        let mut shown = None;
+        match &duplicate.copied_row {
+            Some(row) => {
+                let columns = self.new.columns.iter().map(|column| (&column.column_type, column.nullable));
+                shown = self.key_text(row, &RowLayout::new(columns), index);
+            }
+            // An index that is added to the table as it is: the row stays, and its columns have their places.
+            None => {
+                let transaction = self.engine.begin(engine::TransactionOptions::default());
+                let row_key = &duplicate.existing_key;
+                let _ = transaction.get(self.table, 0, row_key, ReadMode::Consistent, &mut |row| {
+                    shown = self.key_text(row, self.table.layout(), index);
+                });
+            }
+        }
+        // Without the row the message names the key only.
+        Some((shown.unwrap_or_default(), key))
+    }
+
+    fn key_text(&self, row: &[u8], layout: &RowLayout, index: &IndexDefinition) -> Option<String> {
+        let view = RowView::new(layout, row).ok()?;
+        let value_of = |column: usize| view.value(column);
+        Some(exec::key_text(index, &self.new.columns, value_of, self.time_zone))
     }
 }
 
@@ -34,80 +79,4 @@ fn index_of<'d>(duplicate: &DuplicateKey, new: &'d TableDefinition) -> Option<&'
 pub(super) fn leads_with_counter(duplicate: &DuplicateKey, new: &TableDefinition) -> bool {
     let column = index_of(duplicate, new).and_then(|index| index.parts.first()).map(|part| part.column);
     column.is_some() && column == new.auto_increment_column()
-}
-
-/// Error 1062 in MySQL's words for a copy whose rows got AUTO_INCREMENT values.
-pub(super) fn resequenced_error(
-    duplicate: &DuplicateKey,
-    table: &Arc<Table>,
-    new: &TableDefinition,
-    engine: &Engine,
-) -> SqlError {
-    let Some((shown, key)) = duplicate_entry(duplicate, table, new, engine) else {
-        return sql_error!(ER_DUP_KEY, new.name.table);
-    };
-    let worded = sql_error!(ER_DUP_ENTRY_AUTOINCREMENT_CASE, shown, key);
-    errors::code::ER_DUP_ENTRY.message(worded.message())
-}
-
-fn duplicate_error(
-    duplicate: &DuplicateKey,
-    table: &Arc<Table>,
-    new: &TableDefinition,
-    engine: &Engine,
-) -> SqlError {
-    match duplicate_entry(duplicate, table, new, engine) {
-        Some((shown, key)) => sql_error!(ER_DUP_ENTRY_WITH_KEY_NAME, shown, key),
-        None => sql_error!(ER_DUP_KEY, new.name.table),
-    }
-}
-
-/// The values and the key of a duplicate as messages show them; None for the hidden key.
-fn duplicate_entry(
-    duplicate: &DuplicateKey,
-    table: &Arc<Table>,
-    new: &TableDefinition,
-    engine: &Engine,
-) -> Option<(String, String)> {
-    let index = index_of(duplicate, new)?;
-    let key = format!("{}.{}", new.name.table, index.name);
-    // Without the row the message names the key only.
-    let shown = match &duplicate.copied_row {
-        Some(row) => {
-            let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
-            key_text(row, &RowLayout::new(columns), new, &index.parts)
-        }
-        // An index that is added to the table as it is: the row stays, and its columns have their places.
-        None => {
-            let transaction = engine.begin(engine::TransactionOptions::default());
-            let mut shown = None;
-            let _ = transaction.get(table, 0, &duplicate.existing_key, ReadMode::Consistent, &mut |row| {
-                shown = key_text(row, table.layout(), table.definition(), &index.parts);
-            });
-            shown
-        }
-    };
-    Some((shown.unwrap_or_default(), key))
-}
-
-/// The parts of a key of a row.
-fn key_text(
-    row: &[u8],
-    layout: &RowLayout,
-    definition: &TableDefinition,
-    parts: &[IndexPart],
-) -> Option<String> {
-    let view = RowView::new(layout, row).ok()?;
-    let texts = parts.iter().map(|part| {
-        let column_type = &definition.columns[part.column].column_type;
-        let value = view.value(part.column);
-        match (value.as_ref(), part.prefix_length) {
-            (ValueRef::Bytes(bytes), Some(length)) => {
-                let kept = prefix_bytes(bytes, length as usize, column_type.collation);
-                quoted_text(ValueRef::Bytes(&bytes[..kept]), column_type)
-            }
-            (value, _) => quoted_text(value, column_type),
-        }
-    });
-    Some(texts.collect::<Vec<_>>().join("-"))
 }

@@ -2,7 +2,7 @@
 
 use super::alter::{Alteration, Draft};
 use super::alter_plan::{AlterPlan, converts_columns, plan};
-use super::duplicate::{duplicate_or, leads_with_counter, resequenced_error};
+use super::duplicate::{Duplicates, leads_with_counter};
 use super::renumbering::Renumbering;
 use super::stored_expression::columns_of;
 use super::table_error;
@@ -98,15 +98,16 @@ impl Alteration {
             true => temporary.rebuild(table, new.clone(), kill, counter, convert),
             false => engine.rebuild_table(&old.name, new.clone(), followers, kill, counter, convert),
         };
+        let duplicates = Duplicates { table, new, engine, time_zone: &facts.time_zone };
         match outcome {
             Ok((_, rows)) => Ok(rows),
             Err(CopyError::Sql(error)) => Err(error),
             Err(CopyError::Engine(EngineError::DuplicateKey(duplicate)))
                 if changes_type && leads_with_counter(&duplicate, new) =>
             {
-                Err(resequenced_error(&duplicate, table, new, engine))
+                Err(duplicates.resequenced(&duplicate))
             }
-            Err(CopyError::Engine(error)) => Err(duplicate_or(error, table, new, engine)),
+            Err(CopyError::Engine(error)) => Err(duplicates.error(error)),
         }
     }
 }
@@ -150,7 +151,9 @@ impl Definer<'_> {
             let mut numbered = new.clone();
             numbered.indexes = old.indexes.iter().chain(added).cloned().collect();
             let made = engine.add_indexes(name, added.clone(), &self.shared.kill);
-            made.map_err(|error| duplicate_or(error, table, &numbered, &engine))?;
+            let time_zone = &self.settings.facts.time_zone;
+            let duplicates = Duplicates { table, new: &numbered, engine: &engine, time_zone };
+            made.map_err(|error| duplicates.error(error))?;
         }
         if !dropped.is_empty() {
             let kill = if adds { &finish } else { &self.shared.kill };

@@ -661,7 +661,7 @@ pub(super) fn check_column_names(columns: &[ColumnDefinition]) -> SqlResult<()> 
     }
 }
 
-/// What holds for a definition as a whole. Errors: 1069, 1075, 1113, 1117, 1118, 4028.
+/// What holds for a definition as a whole. Errors: 1069, 1075, 1113, 1117, 1118, 1163, 1178, 1478, 3106, 4028.
 pub(super) fn check_definition(definition: &TableDefinition) -> SqlResult<()> {
     check_engine(definition)?;
     if definition.columns.len() > limits::COLUMNS_MAX {

@@ -6,10 +6,8 @@ use super::table_error;
 use crate::definer::Definer;
 use accounts::Privileges;
 use dictionary::{TableDefinition, TableName};
-use engine::{EngineError, Table};
 use errors::{SqlResult, sql_error};
 use parser::ast::{CreateTable, Statement};
-use std::sync::Arc;
 use sysviews::schema_exists;
 
 /// The name under which CREATE TEMPORARY TABLE .. SELECT fills a table: the query means the one that has the name until then.
@@ -76,22 +74,22 @@ pub fn create_temporary(
 }
 
 /// Makes a temporary table.
-pub fn make_temporary(definer: &Definer<'_>, definition: TableDefinition) -> SqlResult<Arc<Table>> {
+pub fn make_temporary(definer: &Definer<'_>, definition: TableDefinition) -> SqlResult<()> {
     let name = definition.name.clone();
-    definer.temporary.create(definition).map_err(|error| table_error(error, &name))
+    let made = definer.temporary.create(definition);
+    made.map(|_| ()).map_err(|error| table_error(error, &name))
 }
 
 /// Makes one that its name does not mean yet.
 pub fn make_temporary_to_fill(definer: &Definer<'_>, definition: TableDefinition) -> SqlResult<()> {
     let name = definition.name.clone();
+    // A statement that ended in a defect of the server may have left it.
+    definer.temporary.drop_table(&TableName { table: TABLE_BEING_FILLED.to_owned(), ..name.clone() });
     let made = definer.temporary.create_as(TABLE_BEING_FILLED, definition);
     made.map(|_| ()).map_err(|error| table_error(error, &name))
 }
 
 /// Empties a temporary table.
 pub fn truncate_temporary(definer: &Definer<'_>, name: &TableName) -> SqlResult<()> {
-    let truncated = definer.temporary.truncate(name).and_then(|table| {
-        table.ok_or_else(|| EngineError::NoSuchTable(name.schema.clone(), name.table.clone()))
-    });
-    truncated.map(|_| ()).map_err(|error| table_error(error, name))
+    definer.temporary.truncate(name).map_err(|error| table_error(error, name))
 }

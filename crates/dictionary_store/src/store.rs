@@ -26,8 +26,9 @@ use dictionary::{ConstraintNames, SchemaDefinition, TableName, ViewDefinition};
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, EntryKind, SECONDARY_HEADER_BYTES, secondary_header};
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use stdx::ids::{Lsn, PageId, PageNumber, SpaceId, TableId, TransactionId};
+use stdx::sync::lock;
 
 /// Leading byte of each kind of key.
 const SCHEMA: u8 = 1;
@@ -50,6 +51,8 @@ type VisitEntry<'a> = dyn FnMut(&[u8], &[u8]) -> EngineResult<()> + 'a;
 pub struct DictionaryStore {
     /// The tree.
     pub tree: Arc<Tree>,
+    /// Held while ids are taken: not all who do have the turn to change the dictionary.
+    taking_ids: Mutex<()>,
 }
 
 /// A table that a start has found, with what the dictionary knows of it besides.
@@ -95,6 +98,11 @@ pub struct Contents {
 }
 
 impl DictionaryStore {
+    /// The dictionary in a tree.
+    pub fn new(tree: Tree) -> DictionaryStore {
+        DictionaryStore { tree: Arc::new(tree), taking_ids: Mutex::default() }
+    }
+
     /// The key of a database.
     pub fn schema_key(name: &str) -> Vec<u8> {
         [&[SCHEMA], name.as_bytes()].concat()
@@ -118,6 +126,7 @@ impl DictionaryStore {
     /// Takes `count` ids of that kind ("table", "index", "space") for good.
     pub fn take_ids(&self, pool: &BufferPool, kind: &str, count: u64) -> EngineResult<u64> {
         let key = [&[IDS], kind.as_bytes()].concat();
+        let _one_at_a_time = lock(&self.taking_ids);
         let first = self.get_number(pool, &key)?.unwrap_or(FIRST_ID);
         self.put_now(pool, &key, &(first + count).to_le_bytes())?;
         Ok(first)

@@ -5,6 +5,7 @@ use crate::ddl::ConvertRow;
 use crate::inner::EngineInner;
 use crate::read::{ReadMode, RowBatch, ScanOptions};
 use crate::transaction::Transaction;
+use buffer::StorageError;
 use dictionary::{TableDefinition, TableName};
 use engine_error::{DuplicateKey, EngineError, EngineResult};
 use engine_types::TransactionOptions;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use stdx::ids::{Lsn, SpaceId, TransactionId};
 use stdx::sync::lock;
-use tables::{AutoIncrement, Table};
+use tables::{AutoIncrement, Table, no_such_table};
 use txn::KillFlag;
 use undo::Writer;
 
@@ -73,6 +74,12 @@ impl TemporaryTables {
         lock(&self.state).tables.get(&name).cloned()
     }
 
+    /// Whether there is a table of that name.
+    #[inline]
+    pub fn has(&self, name: &TableName) -> bool {
+        !self.is_empty() && lock(&self.state).tables.contains_key(name)
+    }
+
     /// Makes an empty table, which is found by the name in its definition. Errors: TableExists, NoSpace, Io, OutOfResources.
     pub fn create(&self, definition: TableDefinition) -> EngineResult<Arc<Table>> {
         let found_as = definition.name.clone();
@@ -87,7 +94,7 @@ impl TemporaryTables {
     }
 
     fn create_found_as(&self, name: TableName, definition: TableDefinition) -> EngineResult<Arc<Table>> {
-        if self.table(&name.schema, &name.table).is_some() {
+        if self.has(&name) {
             return Err(EngineError::TableExists(name.table));
         }
         let table = self.build(definition)?;
@@ -116,25 +123,28 @@ impl TemporaryTables {
 
     /// Removes all tables, and what they took.
     pub fn drop_all(&self) {
-        let State { space, .. } = std::mem::take(&mut *lock(&self.state));
+        let State { space, tables } = std::mem::take(&mut *lock(&self.state));
         self.count.store(0, Ordering::Relaxed);
         let Some(space) = space else { return };
         let temporary = &self.engine.tables.temporary;
-        temporary.remove_all(space.number);
+        for table in tables.values() {
+            table.set_gone();
+            temporary.remove(table);
+        }
         // A number whose space could not be removed is not used again.
         if self.engine.pool.remove_temporary_space(space.number).is_ok() {
             temporary.give_back_number(space.number);
         }
     }
 
-    /// Empties a table; its counter starts anew. None if there is none of that name. Errors: NoSpace, Io.
-    pub fn truncate(&self, name: &TableName) -> EngineResult<Option<Arc<Table>>> {
-        let Some(old) = self.table(&name.schema, &name.table) else { return Ok(None) };
+    /// Empties a table; its counter starts anew. Errors: NoSuchTable, NoSpace, Io.
+    pub fn truncate(&self, name: &TableName) -> EngineResult<()> {
+        let old = self.table(&name.schema, &name.table).ok_or_else(|| no_such_table(name))?;
         let mut definition = old.definition.clone();
         definition.options.auto_increment = None;
         let new = self.build(definition)?;
         self.publish(&[&old], name.clone(), &new);
-        Ok(Some(new))
+        Ok(())
     }
 
     /// As [`crate::Engine::rebuild_table`] for a table that is one of these; the new one may have another name. Outside of transactions.
@@ -148,7 +158,7 @@ impl TemporaryTables {
         convert: &mut ConvertRow<'_, E>,
     ) -> Result<(Arc<Table>, u64), E> {
         let new_name = &definition.name;
-        if *new_name != old.definition.name && self.table(&new_name.schema, &new_name.table).is_some() {
+        if *new_name != old.definition.name && self.has(new_name) {
             return Err(EngineError::TableExists(new_name.table.clone()).into());
         }
         let new = self.build(definition)?;
@@ -196,18 +206,20 @@ impl TemporaryTables {
         self.engine.tables.build_temporary(definition, space.number, &space.writer)
     }
 
-    /// The space, made if there is none. Errors: NoSpace, Io, OutOfResources.
+    /// The space, made if there is none. Errors: NoSpace, Io, OutOfResources, ReadOnlyEngine, ReadOnlyMode.
     fn space(&self) -> EngineResult<Space> {
         let mut state = lock(&self.state);
         if let Some(space) = &state.space {
             return Ok(space.clone());
         }
-        let EngineInner { tables, pool, system, .. } = &*self.engine;
+        let EngineInner { shared, tables, pool, system, .. } = &*self.engine;
+        shared.check_may_define()?;
         let number = tables.take_temporary_number()?;
-        if let Err(error) = pool.create_temporary_space(number) {
-            tables.temporary.give_back_number(number);
-            return Err(error.into());
-        }
+        pool.create_temporary_space(number).inspect_err(|error| {
+            if !matches!(error, StorageError::SpaceExists(_)) {
+                tables.temporary.give_back_number(number);
+            }
+        })?;
         let owner = system.locks.owner(self.session_id);
         let writer = Arc::new(Writer::new(TransactionId::default(), owner, Lsn(u64::MAX)));
         Ok(state.space.insert(Space { number, writer }).clone())
@@ -256,7 +268,7 @@ impl Drop for TemporaryTables {
     }
 }
 
-/// A duplicate with its row, which goes with the table.
+/// Adds to a duplicate the row that is there: its table will be gone.
 fn with_copied_row(mut error: EngineError, transaction: &Transaction, table: &Arc<Table>) -> EngineError {
     if let EngineError::DuplicateKey(duplicate) = &mut error {
         let DuplicateKey { existing_key, copied_row, .. } = &mut **duplicate;

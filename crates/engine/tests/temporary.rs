@@ -162,3 +162,22 @@ fn a_start_knows_nothing_of_them() {
     assert_eq!(engine.dictionary().table_names("test"), ["base"]);
     assert_eq!(engine.check().unwrap(), Vec::<String>::new());
 }
+
+#[test]
+fn sessions_that_make_their_first_tables_at_once_have_spaces_of_their_own() {
+    for seed in 1..6 {
+        let engine = open(&SimulatedDisk::new(seed));
+        create(&engine, "base");
+        std::thread::scope(|scope| {
+            for session in 1..9 {
+                let engine = &engine;
+                scope.spawn(move || {
+                    let tables = engine.temporary_tables(session);
+                    let table = tables.create(definition("t")).unwrap();
+                    engine.create_table(definition(&format!("b{session}")), &KillFlag::default()).unwrap();
+                    sound(engine, &table);
+                });
+            }
+        });
+    }
+}

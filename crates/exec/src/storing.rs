@@ -4,9 +4,9 @@
 use crate::change::own_expression::value_over;
 use crate::run::Run;
 use charset::CollationId;
-use dictionary::{ColumnDefinition, TableDefinition};
+use dictionary::{ColumnDefinition, IndexDefinition};
 use errors::{SqlError, SqlResult, sql_error};
-use expression::{Coercibility, EvaluationContext, Expression, ResultType};
+use expression::{Coercibility, EvaluationContext, Expression, ResultType, TimeZone};
 use plan::DefaultValue;
 use plan::json_table::store_mode;
 use values::store::{Documents, Source, StoreContext, StoreMode, store, store_plainly};
@@ -240,11 +240,15 @@ pub fn implicit_default(column_type: &ColumnType) -> Value {
 
 /// A stored value as expressions see it: TIMESTAMP in the session's zone.
 pub fn as_seen(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) -> Value {
+    in_zone(value.clone(), column, &run.statement.facts.time_zone)
+}
+
+fn in_zone(value: Value, column: &ColumnDefinition, time_zone: &TimeZone) -> Value {
     match value {
         Value::DateTime(utc) if column.column_type.kind == TypeKind::Timestamp => {
-            Value::DateTime(run.statement.facts.time_zone.utc_to_local(*utc))
+            Value::DateTime(time_zone.utc_to_local(utc))
         }
-        other => other.clone(),
+        other => other,
     }
 }
 
@@ -258,13 +262,17 @@ pub fn as_stored(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) ->
     }
 }
 
-/// The text of a key in error 1062: the parts joined by '-'.
-pub fn key_text(definition: &TableDefinition, index: usize, row: &[Value], run: &Run<'_, '_>) -> String {
-    let Some(index) = definition.indexes.get(index) else { return String::new() };
+/// The text of a key in error 1062: the parts joined by '-'. `value_of` gives the stored values of columns.
+pub fn key_text(
+    index: &IndexDefinition,
+    columns: &[ColumnDefinition],
+    value_of: impl Fn(usize) -> Value,
+    time_zone: &TimeZone,
+) -> String {
     let mut parts = Vec::with_capacity(index.parts.len());
     for part in &index.parts {
-        let column = &definition.columns[part.column];
-        let seen = as_seen(&row[part.column], column, run);
+        let column = &columns[part.column];
+        let seen = in_zone(value_of(part.column), column, time_zone);
         let connection = charset::CollationId::UTF8MB4_0900_AI_CI;
         parts.push(match expression::convert::value_text(seen.as_ref(), &column.column_type, connection) {
             None => "NULL".to_owned(),
@@ -275,7 +283,7 @@ pub fn key_text(definition: &TableDefinition, index: usize, row: &[Value], run: 
                     }
                     None => bytes.len(),
                 };
-                if column.column_type.kind.is_binary() {
+                if column.column_type.kind.is_binary() || column.column_type.kind == TypeKind::Bit {
                     shown_binary(&bytes[..kept])
                 } else {
                     expression::text::to_utf8(&bytes[..kept], column.column_type.collation)

@@ -197,7 +197,7 @@ pub(crate) fn maintain(
     let mut names = Vec::with_capacity(maintenance.tables.len());
     for table in &maintenance.tables {
         let name = session.table_name(table)?;
-        if session.temporary.table(&name.schema, &name.table).is_none() {
+        if !session.temporary.has(&name) {
             session.user.require_table_or_columns(&session.instance, wanted, &name)?;
         }
         names.push(name);
@@ -390,7 +390,7 @@ fn with_locked<T>(
     mode: LockMode,
     run: impl FnOnce(&mut Session) -> SqlResult<T>,
 ) -> SqlResult<T> {
-    if session.temporary.table(&name.schema, &name.table).is_some() {
+    if session.temporary.has(name) {
         return run(session);
     }
     let held = session.locks.mark();

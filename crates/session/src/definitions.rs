@@ -171,8 +171,7 @@ pub(crate) fn drop_tables(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
     let names = definer(session).check_drop(drop)?;
-    let (own, names): (Vec<_>, Vec<_>) =
-        names.into_iter().partition(|name| definer(session).is_temporary(name));
+    let (own, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| session.temporary.has(name));
     if drop.temporary {
         crate::xa::refuse_temporary_definition(session, None)?;
         if !names.is_empty() {
@@ -222,7 +221,7 @@ pub(crate) fn truncate_table(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
     let name = session.table_name(table)?;
-    if definer(session).is_temporary(&name) {
+    if session.temporary.has(&name) {
         session.commit_implicitly()?;
         ddl::truncate_temporary(&definer(session), &name)?;
         return session.send_ok(sink);
@@ -292,7 +291,7 @@ fn alter_with(
         let alteration = definer_with(session, defaults).alter_locked(name, actions, asked)?;
         carry_out(session, alteration)
     };
-    let rows = if definer(session).is_temporary(name) {
+    let rows = if session.temporary.has(name) {
         alter(session)?
     } else {
         check_locked_tables(session, std::slice::from_ref(name))?;

@@ -63,6 +63,11 @@ impl Session {
         instance::table_name(name, self.schema.as_deref())
     }
 
+    /// Whether a name of a statement means a temporary table.
+    pub(crate) fn names_temporary(&self, name: &ObjectName) -> bool {
+        !self.temporary.is_empty() && self.table_name(name).is_ok_and(|name| self.temporary.has(&name))
+    }
+
     /// Runs a query or row change and answers it.
     pub(crate) fn run_data_statement(
         &mut self,

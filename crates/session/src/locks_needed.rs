@@ -33,7 +33,7 @@ impl Needs<'_> {
                 continue;
             }
             // Nobody else has it.
-            if !by_program && self.temporary.table(&full.schema, &full.table).is_some() {
+            if !by_program && self.temporary.has(&full) {
                 self.locks.uses_temporary = true;
                 continue;
             }

@@ -118,10 +118,7 @@ impl Session {
     /// LOCK TABLES: commits, gives earlier locks back, takes all locks or none.
     pub(crate) fn lock_tables(&mut self, tables: &[LockTable], sink: &mut dyn ResultSink) -> SqlResult<()> {
         // Nobody else can have the session's own.
-        let is_shared = |table: &&LockTable| {
-            let name = self.table_name(&table.table);
-            !name.is_ok_and(|name| self.temporary.table(&name.schema, &name.table).is_some())
-        };
+        let is_shared = |table: &&LockTable| !self.names_temporary(&table.table);
         let shared: Vec<LockTable> = tables.iter().filter(is_shared).cloned().collect();
         self.lock_base_tables(&shared, sink)
     }

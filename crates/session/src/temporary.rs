@@ -33,7 +33,7 @@ fn make_table(
     let mut read = Vec::new();
     if let Some(like) = &create.like {
         let like = session.table_name(like)?;
-        if session.temporary.table(&like.schema, &like.table).is_none() {
+        if !session.temporary.has(&like) {
             let key = LockKey::table(&like.schema, &like.table);
             session.locks.explicit.check(&key, LockMode::Read)?;
             read.push((key, LockMode::Read));
@@ -98,10 +98,7 @@ pub(crate) fn is_temporary_only(statement: &Statement) -> bool {
 
 /// Whether a statement defines temporary tables alone, which a READ ONLY server admits.
 pub(crate) fn defines_own_only(session: &Session, statement: &Statement) -> bool {
-    let is_own = |name| {
-        let full = session.table_name(name);
-        full.is_ok_and(|name| session.temporary.table(&name.schema, &name.table).is_some())
-    };
+    let is_own = |name| session.names_temporary(name);
     match statement {
         Statement::CreateTable(create) => create.temporary,
         Statement::DropTable(drop) => drop.temporary || drop.tables.iter().all(is_own),

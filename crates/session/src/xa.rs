@@ -183,8 +183,7 @@ pub(crate) fn refuse_prepare(session: &mut Session, statement: &Statement) -> Sq
 fn exists(session: &Session, name: &ObjectName) -> bool {
     let full = table_name(name, session.schema.as_deref());
     full.is_ok_and(|full| {
-        session.temporary.table(&full.schema, &full.table).is_some()
-            || sysviews::table_exists(&session.instance, &full.schema, &full.table)
+        session.temporary.has(&full) || sysviews::table_exists(&session.instance, &full.schema, &full.table)
     })
 }
 
@@ -193,7 +192,7 @@ fn is_seen(session: &mut Session, name: &ObjectName) -> bool {
     let Ok(full) = table_name(name, session.schema.as_deref()) else { return false };
     let granted = session.user.current_grants(&session.instance).table_or_columns(&full.schema, &full.table);
     let is_open = instance::system_schemas::is_always_readable(&full.schema, &full.table)
-        || session.temporary.table(&full.schema, &full.table).is_some();
+        || session.temporary.has(&full);
     (is_open || granted.intersects(Privileges::ALL_TABLE)) && exists(session, name)
 }
 

@@ -197,11 +197,7 @@ impl Dictionary {
     pub(crate) fn open_index(&self, index: IndexId) -> EngineResult<Option<OpenIndex>> {
         let Some(table) = self.table_of_index(index) else { return Ok(None) };
         table.look_at_file()?;
-        let Some(tree) = table.trees().find(|tree| tree.id().index == index).cloned() else {
-            return Ok(None);
-        };
-        let is_clustered = table.clustered().id() == index;
-        Ok(Some(OpenIndex { tree, table: is_clustered.then_some(table) }))
+        Ok(table.open_index(index))
     }
 
     /// Whether an index is there. Opens nothing.

@@ -81,6 +81,14 @@ impl Shared {
         self.settings.force_recovery != ForceRecovery::Off
     }
 
+    /// Whether tables may be made, changed and removed. Errors: ReadOnlyEngine, ReadOnlyMode.
+    pub fn check_may_define(&self) -> EngineResult<()> {
+        if self.settings.read_only_option {
+            return Err(EngineError::ReadOnlyMode);
+        }
+        if self.settings.is_read_only { Err(EngineError::ReadOnlyEngine) } else { Ok(()) }
+    }
+
     /// Whether rows can be copied to another table or index: not where a scan may leave some out.
     pub fn check_may_copy(&self) -> EngineResult<()> {
         if self.is_forced() { Err(EngineError::ForcedRecovery) } else { Ok(()) }

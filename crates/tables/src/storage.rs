@@ -15,18 +15,11 @@ use stdx::ids::{IndexId, PageNumber, SpaceId, TableId};
 impl Tables {
     /// Makes file and empty trees for a table.
     pub fn build_storage(&self, mut definition: TableDefinition) -> EngineResult<TableRecord> {
-        let hidden = u64::from(definition.primary_key().is_none());
         let tree_count = tree_count(&definition) as u64;
         definition.id = TableId(self.store.take_ids(&self.pool, "table", 1)?);
         let first = self.store.take_ids(&self.pool, "index", tree_count)?;
-        for (at, index) in (hidden..).zip(&mut definition.indexes) {
-            index.id = IndexId(first + at);
-        }
-        let number = self.store.take_ids(&self.pool, "space", 1)?;
-        let space = SpaceId(
-            u32::try_from(number)
-                .map_err(|_| EngineError::OutOfResources("tablespace numbers are used up"))?,
-        );
+        number_indexes(&mut definition, first);
+        let space = self.take_space_number()?;
         self.store.put_leftover(&self.pool, space)?;
         // The ids must be taken for good before a file carries them.
         self.pool.redo().flush_to(self.pool.redo().end_lsn())?;
@@ -47,6 +40,12 @@ impl Tables {
                 Err(error)
             }
         }
+    }
+
+    /// A number that no space has had.
+    pub(crate) fn take_space_number(&self) -> EngineResult<SpaceId> {
+        let number = u32::try_from(self.store.take_ids(&self.pool, "space", 1)?);
+        number.map(SpaceId).map_err(|_| EngineError::OutOfResources("tablespace numbers are used up"))
     }
 
     /// Removes storage that became no table's. Its note stays where a power cut may bring the file back.
@@ -152,5 +151,13 @@ impl Tables {
             Err(error) => return Err(error.into()),
         }
         self.store.remove_unfinished(&self.pool, space)
+    }
+}
+
+/// Gives the indexes their ids; the first is the hidden key's where there is one.
+pub(crate) fn number_indexes(definition: &mut TableDefinition, first: u64) {
+    let hidden = u64::from(definition.primary_key().is_none());
+    for (at, index) in (hidden..).zip(&mut definition.indexes) {
+        index.id = IndexId(first + at);
     }
 }

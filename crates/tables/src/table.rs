@@ -3,7 +3,7 @@
 
 use crate::auto_increment::AutoIncrement;
 use crate::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
-use crate::{Index, KeptStatistics, TableState, Tables};
+use crate::{Index, KeptStatistics, OpenIndex, TableState, Tables};
 use btree::{Tree, TreeId};
 use dictionary::TableDefinition;
 use dictionary_store::{TableRecord, layout_of};
@@ -304,6 +304,13 @@ impl Table {
     #[inline]
     pub fn trees(&self) -> impl Iterator<Item = &Arc<Tree>> {
         self.indexes.iter().map(|index| &index.tree).chain(&self.lobs)
+    }
+
+    /// The tree of an index of the table; with the table, if it is the clustered one.
+    pub(crate) fn open_index(self: Arc<Self>, index: IndexId) -> Option<OpenIndex> {
+        let tree = self.trees().find(|tree| tree.id().index == index).cloned()?;
+        let is_clustered = self.clustered().id() == index;
+        Some(OpenIndex { tree, table: is_clustered.then_some(self) })
     }
 
     /// Whether two rows (in the table's layout) have the same key in an index.

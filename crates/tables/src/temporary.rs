@@ -1,10 +1,11 @@
 //! The temporary tables of all sessions, which the dictionary does not know, and their storage. Main type: [`TemporaryIndexes`].
 //! See "Temporary tables" in the engine's README.
 
+use crate::storage::number_indexes;
 use crate::{OpenIndex, Table, Tables};
 use dictionary::TableDefinition;
 use dictionary_store::{TableRecord, tree_count};
-use engine_error::{EngineError, EngineResult};
+use engine_error::EngineResult;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -26,10 +27,7 @@ pub struct TemporaryIndexes {
 impl TemporaryIndexes {
     /// As [`Tables::open_index`].
     pub(crate) fn open_index(&self, index: IndexId) -> Option<OpenIndex> {
-        let table = lock(&self.indexes).get(&index).cloned()?;
-        let tree = table.trees().find(|tree| tree.id().index == index).cloned()?;
-        let is_clustered = table.clustered().id() == index;
-        Some(OpenIndex { tree, table: is_clustered.then_some(table) })
+        lock(&self.indexes).get(&index).cloned()?.open_index(index)
     }
 
     fn take_ids(&self, count: u64) -> u64 {
@@ -45,17 +43,6 @@ impl TemporaryIndexes {
     pub fn remove(&self, table: &Table) {
         let mut indexes = lock(&self.indexes);
         table.trees().for_each(|tree| drop(indexes.remove(&tree.id().index)));
-    }
-
-    /// Forgets the tables in a space: they are gone.
-    pub fn remove_all(&self, space: SpaceId) {
-        lock(&self.indexes).retain(|_, table| {
-            let is_other = table.space != space;
-            if !is_other {
-                table.set_gone();
-            }
-            is_other
-        });
     }
 
     /// A number that no space has any more.
@@ -80,13 +67,10 @@ impl Tables {
         space: SpaceId,
         writer: &Arc<Writer>,
     ) -> EngineResult<Arc<Table>> {
-        let hidden = u64::from(definition.primary_key().is_none());
         let tree_count = tree_count(&definition) as u64;
         let first = self.temporary.take_ids(1 + tree_count) + 1;
         definition.id = TableId(first - 1);
-        for (at, index) in (hidden..).zip(&mut definition.indexes) {
-            index.id = IndexId(first + at);
-        }
+        number_indexes(&mut definition, first);
         let mut roots = Vec::new();
         for id in first..first + tree_count {
             roots.push(self.create_tree(space, IndexId(id))?);
@@ -102,11 +86,7 @@ impl Tables {
 
     /// A number for a temporary space: one that was given back, or a new one. Numbers of a process are never those of another's tables.
     pub fn take_temporary_number(&self) -> EngineResult<SpaceId> {
-        if let Some(space) = lock(&self.temporary.unused_spaces).pop() {
-            return Ok(space);
-        }
-        let number = self.store.take_ids(&self.pool, "space", 1)?;
-        let number = u32::try_from(number);
-        Ok(SpaceId(number.map_err(|_| EngineError::OutOfResources("tablespace numbers are used up"))?))
+        let unused = lock(&self.temporary.unused_spaces).pop();
+        unused.map_or_else(|| self.take_space_number(), Ok)
     }
 }

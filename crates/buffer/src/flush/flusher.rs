@@ -42,7 +42,7 @@ struct BatchPage {
     index: u32,
     file: Arc<TableFile>,
     /// No copy in the doublewrite file is needed.
-    created: bool,
+    needs_no_copy: bool,
     /// Nor a sync: the page is of a temporary space.
     unlogged: bool,
 }
@@ -156,7 +156,7 @@ impl BufferPool {
         // Pages that need a copy first; within each kind, neighbours on disk become one write.
         frames.sort_unstable_by_key(|index| {
             let header = self.frames.header(*index);
-            (header.created.load(Ordering::Relaxed), header.page())
+            (header.needs_no_copy(), header.page())
         });
         let (pages, newest) = self.copy_pages(&mut state.batch[HEADER_BYTES..], &frames);
         if pages.is_empty() {
@@ -197,9 +197,9 @@ impl BufferPool {
             let file = self.spaces.require(page.space).and_then(|space| space.table_file(page.space));
             // Pages of a space that is going away need not be written.
             let Ok(file) = file else { continue };
-            let created = header.created.load(Ordering::Acquire);
+            let needs_no_copy = header.needs_no_copy();
             // The kind may have changed since the batch was sorted; then the page waits for another batch.
-            if !created && pages.last().is_some_and(|last: &BatchPage| last.created) {
+            if !needs_no_copy && pages.last().is_some_and(|last: &BatchPage| last.needs_no_copy) {
                 continue;
             }
             let at = pages.len() * PAGE_BYTES;
@@ -208,7 +208,7 @@ impl BufferPool {
             header.dirty_since.store(0, Ordering::Release);
             newest = newest.max(Lsn(header.page_lsn.load(Ordering::Acquire)));
             let unlogged = header.unlogged.load(Ordering::Relaxed);
-            pages.push(BatchPage { page, index, file, created, unlogged });
+            pages.push(BatchPage { page, index, file, needs_no_copy, unlogged });
         }
         (pages, newest)
     }
@@ -226,7 +226,7 @@ fn write_batch(
     batch: &mut [u8],
     pages: &[BatchPage],
 ) -> DiskResult<()> {
-    let copied = pages.iter().take_while(|page| !page.created).count();
+    let copied = pages.iter().take_while(|page| !page.needs_no_copy).count();
     if let Some(doublewrite) = doublewrite.filter(|_| copied > 0) {
         doublewrite.write(&mut batch[..HEADER_BYTES + copied * PAGE_BYTES])?;
     }

@@ -57,6 +57,11 @@ fn pack(page: PageId) -> u64 {
 }
 
 impl FrameHeader {
+    /// Whether the page may be torn by a crash: recovery makes it anew, or nobody will have it.
+    pub fn needs_no_copy(&self) -> bool {
+        self.created.load(Ordering::Acquire) || self.unlogged.load(Ordering::Relaxed)
+    }
+
     /// The page in the frame.
     #[inline]
     pub fn page(&self) -> Option<PageId> {

@@ -401,11 +401,9 @@ impl<'pool> MiniTransaction<'pool> {
             "what a temporary space and a durable one have in common cannot be replayed"
         );
         let changed = self.slots.iter().flatten().filter(|slot| slot.changed);
-        let frames = changed.clone().map(|slot| (slot.frame.index(), slot.frame.header()));
+        let frames = changed.map(|slot| (slot.frame.index(), slot.frame.header()));
         let mark = || Lsn(UNLOGGED_MARK | self.pool.unlogged_marks.fetch_add(1, Relaxed));
         self.pool.unlogged_dirty.mark(&self.pool.frames, frames, mark);
-        // A page that is torn by a crash is nobody's: none needs a copy.
-        changed.for_each(|slot| slot.frame.header().created.store(true, Release));
         self.changes_unlogged = false;
         self.slots.clear();
         self.pool.redo.end_lsn()

@@ -253,7 +253,7 @@ fn push_row(loads: &mut [SortedLoad<'_>], view: &RowView<'_>, key: &[u8], row: &
     pushed.map_err(|error| with_copied_row(error, loads))
 }
 
-/// A duplicate with its row, which goes with the table.
+/// Adds to a duplicate the row that is there: its table will be gone.
 fn with_copied_row(mut error: EngineError, loads: &[SortedLoad<'_>]) -> EngineError {
     if let (EngineError::DuplicateKey(duplicate), Some(clustered)) = (&mut error, loads.first()) {
         duplicate.copied_row = clustered.row(&duplicate.existing_key).ok().flatten();

@@ -383,12 +383,7 @@ impl Engine {
 
     /// The right to change the dictionary. Errors: Killed, ReadOnlyEngine, ReadOnlyMode.
     pub(crate) fn ddl_turn(&self, kill: &KillFlag) -> EngineResult<DdlTurn> {
-        if self.inner.shared.settings.read_only_option {
-            return Err(EngineError::ReadOnlyMode);
-        }
-        if self.inner.shared.settings.is_read_only {
-            return Err(EngineError::ReadOnlyEngine);
-        }
+        self.inner.shared.check_may_define()?;
         self.inner.ddl.take(kill)
     }
 

@@ -81,7 +81,7 @@ impl Engine {
         create_system_space(&pool, without_log)?;
         check_system_pages(&pool)?;
         let tree = |index, root, live| Tree::open(TreeId { space: SYSTEM_SPACE, root, index }, live);
-        let store = DictionaryStore { tree: Arc::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live)) };
+        let store = DictionaryStore::new(tree(DICTIONARY_INDEX, DICTIONARY_ROOT, is_live));
         let undo_store = UndoStore::new(tree(UNDO_INDEX, UNDO_ROOT, |_| true));
         let garbage = GarbageNotes::new(tree(GARBAGE_INDEX, GARBAGE_ROOT, |_| true));
         let next_id = if without_log {

@@ -108,11 +108,6 @@ impl Transaction {
 
 /// Temporary tables of the session: their changes have an undo list of their own, which is in no log. See "Temporary tables" in README.md.
 impl Transaction {
-    /// Whether it has changed rows of temporary tables, and not undone that.
-    pub fn has_written_temporary(&self) -> bool {
-        self.mark().temporary > 0
-    }
-
     /// Undoes changes of temporary tables down to that length of their list. Where that fails, the tables are closed: nobody sees rows of
     /// a statement that has failed.
     fn undo_temporary(&self, length: u64) {

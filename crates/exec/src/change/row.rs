@@ -223,11 +223,16 @@ pub(super) fn duplicate_key<'t>(
     run: &Run<'_, '_>,
 ) -> (&'t str, String) {
     let definition = table.definition();
-    let mut positions = 0..definition.indexes.len();
-    let found = positions.find(|position| table.index_of_definition(*position) == duplicate.index);
-    let position = found.unwrap_or(0);
-    let name = definition.indexes.get(position).map_or("PRIMARY", |index| index.name.as_str());
-    (name, key_text(definition, position, row, run))
+    let mut indexes = definition.indexes.iter().enumerate();
+    match indexes.find(|(position, _)| table.index_of_definition(*position) == duplicate.index) {
+        Some((_, index)) => {
+            let zone = &run.statement.facts.time_zone;
+            let value_of = |column: usize| row[column].clone();
+            (index.name.as_str(), key_text(index, &definition.columns, value_of, zone))
+        }
+        // The hidden key is nobody's.
+        None => ("PRIMARY", String::new()),
+    }
 }
 
 /// Error 1062 for a row.
