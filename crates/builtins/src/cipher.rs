@@ -136,18 +136,20 @@ fn leading_number(text: &[u8]) -> i64 {
 
 /// Warning 3237 for a key that is too long.
 fn encrypt(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(work) = arguments(call)? else { return Ok(Value::Null) };
+    let Some(mut work) = arguments(call)? else { return Ok(Value::Null) };
+    let text = std::mem::take(&mut work.text).into_owned();
     if matches!(work.given, Given::Fold) && work.key.len() > work.mode.key_bytes() {
         call.warn(sql_error!(WARN_AES_KEY_SIZE, work.mode.key_bytes()));
     }
     let interrupt: &dyn Interrupt = call.interrupt();
-    let sealed = cipher::encrypt(work.mode, work.key(), &work.vector, work.text.to_vec(), interrupt)?;
+    let sealed = cipher::encrypt(work.mode, work.key(), &work.vector, text, interrupt)?;
     Ok(Value::Bytes(sealed))
 }
 
 fn decrypt(call: &mut Call<'_>) -> SqlResult<Value> {
-    let Some(work) = arguments(call)? else { return Ok(Value::Null) };
+    let Some(mut work) = arguments(call)? else { return Ok(Value::Null) };
+    let sealed = std::mem::take(&mut work.text).into_owned();
     let interrupt: &dyn Interrupt = call.interrupt();
-    let text = cipher::decrypt(work.mode, work.key(), &work.vector, work.text.to_vec(), interrupt)?;
+    let text = cipher::decrypt(work.mode, work.key(), &work.vector, sealed, interrupt)?;
     Ok(text.map_or(Value::Null, Value::Bytes))
 }

@@ -22,10 +22,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
         0,
         0,
         |_| Ok(system_text(60)),
-        |call| {
-            let text = fact(call, |facts| Some(version_with_update(&facts.version)))?;
-            Ok(text)
-        },
+        |call| fact(call, |facts| Some(version_with_update(&facts.version))),
     ),
     acting("user", 0, 0, derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),
     acting("session_user", 0, 0, derive_user, |call| fact(call, |facts| Some(facts.user.to_string()))),

@@ -193,3 +193,11 @@ pub fn check_call(lower: &str, written: &str, arguments: usize) -> SqlResult<()>
 pub fn names() -> impl Iterator<Item = &'static str> {
     FAMILIES.iter().flat_map(|family| family.iter()).map(|function| function.name)
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn internal_names_can_be_searched() {
+        assert!(super::INTERNAL.is_sorted());
+    }
+}

@@ -213,7 +213,11 @@ fn fitted(
     weights: Value,
     bytes: Option<i64>,
 ) -> SqlResult<Value> {
-    let (Value::Bytes(mut fitted), Some(bytes)) = (weights.clone(), bytes) else { return Ok(weights) };
+    let Some(bytes) = bytes else { return Ok(weights) };
+    let mut fitted = match weights {
+        Value::Bytes(fitted) => fitted,
+        null => return Ok(null),
+    };
     let wanted = usize::try_from(bytes).unwrap_or(0).min(call.context().facts().max_allowed_packet as usize);
     let blank = match collation.pad_space {
         true => {

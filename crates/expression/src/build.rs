@@ -543,7 +543,7 @@ impl Expression {
         let mut result = (definition.derive)(&mut derivation)?;
         // Where text is checked strictly, text that a function makes counts as nullable: it may be too long.
         let strict = facts.sql_mode.is_strict();
-        let made = result.class() == TypeClass::Text && !builtin::picks_argument(definition.name);
+        let made = result.class() == TypeClass::Text && !builtin::picks_argument_or_fact(definition.name);
         result.nullable |= strict && made;
         let call = FunctionCall { definition, arguments, site };
         Ok(new(ExpressionKind::Function(Box::new(call)), result))

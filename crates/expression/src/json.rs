@@ -119,6 +119,7 @@ pub fn bare(call: &mut Call<'_>) -> SqlResult<Option<Vec<u8>>> {
     let ValueRef::Bytes(document) = operand.as_ref() else { return Ok(None) };
     Ok(Some(match Node::of(document) {
         Node::String(text) => text.to_vec(),
+        Node::Array(_) | Node::Object(_) => printed(operand.as_ref(), call.context())?,
         node => bare_text(node),
     }))
 }

@@ -30,7 +30,7 @@ pub fn overlaps(a: Node<'_>, b: Node<'_>, watch: &dyn Watch) -> SqlResult<bool> 
     Ok(match (a, b) {
         (Node::Array(a), Node::Array(b)) => {
             let (few, many) = if a.len() < b.len() { (a, b) } else { (b, a) };
-            let few = sorted(few.iter(), &mut steps)?;
+            let few = sorted(few.iter(), few.len(), &mut steps)?;
             return any(many.iter(), &mut steps, |element| has(&few, *element));
         }
         (array @ Node::Array(_), other) | (other, array @ Node::Array(_)) => {
@@ -159,11 +159,16 @@ fn scalar_is_in(array: Array<'_>, scalar: Node<'_>, steps: &mut Steps<'_>) -> Sq
 }
 
 fn scalars_in<'d>(array: Array<'d>, steps: &mut Steps<'_>) -> SqlResult<Vec<Node<'d>>> {
-    sorted(Scalars::of(array), steps)
+    sorted(Scalars::of(array), array.len(), steps)
 }
 
-fn sorted<'d>(nodes: impl Iterator<Item = Node<'d>>, steps: &mut Steps<'_>) -> SqlResult<Vec<Node<'d>>> {
-    let mut sorted = Vec::new();
+/// In order; of some `count`, so that a long list need not grow, and be in memory twice.
+fn sorted<'d>(
+    nodes: impl Iterator<Item = Node<'d>>,
+    count: usize,
+    steps: &mut Steps<'_>,
+) -> SqlResult<Vec<Node<'d>>> {
+    let mut sorted = Vec::with_capacity(count);
     for node in nodes {
         steps.next(size_of::<Node<'_>>())?;
         sorted.push(node);

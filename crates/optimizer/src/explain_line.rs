@@ -68,7 +68,7 @@ impl Builder<'_> {
             ..ExplainRow::default()
         };
         if let Source::JsonTable(_) = bound.source {
-            row.rows = Some(2);
+            row.rows = Some(plan::json_table::ROWS_GUESSED as u64);
             row.extra.extend(["Table function: json_table", "Using temporary"].map(str::to_owned));
         }
         row

@@ -23,9 +23,6 @@ pub(super) struct MemberRows {
     pub own: f64,
 }
 
-/// Rows that JSON_TABLE is guessed to make of a document.
-const JSON_TABLE_ROWS: f64 = 2.0;
-
 impl Optimizer<'_> {
     /// Statistics of a base table of the block, asked for once a statement.
     pub(super) fn statistics(&mut self, table: &Arc<engine::Table>) -> Arc<Distribution> {
@@ -56,7 +53,7 @@ impl Optimizer<'_> {
                     table_rows(&self.statistics(&base))
                 }
                 Source::Derived(Derived::Planned(plan), _) => plan.rows,
-                Source::JsonTable(_) => JSON_TABLE_ROWS,
+                Source::JsonTable(_) => plan::json_table::ROWS_GUESSED,
                 _ => ROWS_UNKNOWN,
             },
         };

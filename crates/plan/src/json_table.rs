@@ -65,6 +65,9 @@ pub enum JsonReaction {
     Default(Vec<u8>),
 }
 
+/// Rows that JSON_TABLE is guessed to make of a document, as MySQL does.
+pub const ROWS_GUESSED: f64 = 2.0;
+
 /// What the facts of a statement say about storing. `strict`: a value that does not fit is an error.
 pub fn store_mode(facts: &StatementFacts, strict: bool) -> StoreMode {
     let has = |mode| facts.sql_mode.contains(mode);
@@ -112,6 +115,9 @@ impl JsonTable {
             }
             _ => {}
         }
+        let mut mode = mode;
+        // A number is no date without a day, whatever sql_mode says.
+        mode.dates.no_zero_in_date |= !matches!(node, Node::String(_));
         let (value, from) = match column_type.kind {
             TypeKind::Bit => integer(node, &column.name)?,
             _ => given(node, column_type),

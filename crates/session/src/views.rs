@@ -424,7 +424,7 @@ fn rename_only_views(session: &Session, renames: &[(TableName, TableName)]) -> S
 /// What SHOW needs of a view: SHOW COLUMNS one that can be bound, SHOW CREATE warns of one that cannot.
 pub(crate) fn check_shown(session: &mut Session, show: &Show) -> SqlResult<()> {
     match show {
-        Show::CreateTable(name) if is_temporary(session, name) => Ok(()),
+        Show::CreateTable(name) if session.names_temporary(name) => Ok(()),
         Show::Columns { table, .. } | Show::Index { table, .. } => check_described(session, table),
         Show::CreateTable(name) | Show::CreateView(name) => {
             let Ok(name) = session.table_name(name) else { return Ok(()) };
@@ -447,12 +447,7 @@ fn temporary_table_of(session: &Session, statement: &Statement) -> Option<String
         return None;
     }
     let used = instance::names_used(statement).tables;
-    used.into_iter().map(|used| used.name).find(|name| is_temporary(session, name)).map(|name| name.name)
-}
-
-fn is_temporary(session: &Session, name: &ObjectName) -> bool {
-    let full = session.table_name(name);
-    full.is_ok_and(|full| session.temporary.table(&full.schema, &full.table).is_some())
+    used.into_iter().map(|used| used.name).find(|name| session.names_temporary(name)).map(|name| name.name)
 }
 
 fn note_missing_definer(session: &mut Session, view: &ViewDefinition) {
@@ -465,7 +460,7 @@ fn note_missing_definer(session: &mut Session, view: &ViewDefinition) {
 /// The same by the name as a statement writes it.
 pub(crate) fn check_described(session: &mut Session, name: &ObjectName) -> SqlResult<()> {
     match session.table_name(name) {
-        _ if is_temporary(session, name) => Ok(()),
+        _ if session.names_temporary(name) => Ok(()),
         Ok(name) => check_valid(session, &name, true),
         Err(_) => Ok(()),
     }

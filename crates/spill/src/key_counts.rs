@@ -41,11 +41,11 @@ impl KeyCounts {
         };
         let span = last.abs_diff(first).saturating_add(1);
         let count = keys.len() as u64;
-        if span <= count.saturating_mul(BITS_PER_KEY_MAX).max(SPARSE_ENTRIES)
-            && held.try_grow(span / 8)
-            && let Some(bits) = Self::bits(keys, once, first, span)
-        {
-            return Some(bits);
+        if span <= count.saturating_mul(BITS_PER_KEY_MAX).max(SPARSE_ENTRIES) && held.try_grow(span / 8) {
+            if let Some(bits) = Self::bits(keys, once, first, span) {
+                return Some(bits);
+            }
+            held.shrink_to(held.bytes() - span / 8);
         }
         if span <= count.saturating_mul(ENTRIES_PER_KEY_MAX).max(SPARSE_ENTRIES) {
             held.try_grow(4 * span).then_some(())?;

@@ -2,6 +2,7 @@
 //! (character set and collation are printed beside it by the caller).
 
 use crate::column_type::{ColumnType, TypeKind};
+use crate::print::literal;
 use std::fmt::Write;
 
 impl TypeKind {
@@ -93,9 +94,7 @@ impl ColumnType {
         let charset = self.collation.charset();
         for (position, member) in self.members.iter().enumerate() {
             text.push(if position == 0 { '(' } else { ',' });
-            text.push('\'');
-            text.push_str(&charset.to_string_lossy(member).replace('\'', "''"));
-            text.push('\'');
+            text.push_str(&literal(&charset.to_string_lossy(member)));
         }
         text.push(')');
     }

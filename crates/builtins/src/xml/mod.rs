@@ -118,6 +118,7 @@ fn update_xml(call: &mut Call<'_>) -> SqlResult<Value> {
     let mut found = nodes::places(&value);
     Ok(match (found.next(), found.next()) {
         (Some(only), None) => Value::Bytes(document.replaced(only.node, &new)),
-        _ => call.text(0)?.map_or(Value::Null, |text| Value::Bytes(text.into_owned())),
+        // As it was read: its text may be another the next time.
+        _ => Value::Bytes(document.text_between(0, document.node(0).whole_end).to_vec()),
     })
 }

@@ -15,9 +15,7 @@ use values::{RowRef, TypeKind, Value};
 pub fn rows_of_document(table: &JsonTable, document: &Value, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
     let Value::Bytes(document) = document else { return Ok(run.row_store()) };
     let facts = run.facts();
-    let (mut strict, lenient) = (store_mode(facts, true), store_mode(facts, false));
-    // Whatever sql_mode says of dates without a day.
-    strict.dates.no_zero_in_date = true;
+    let (strict, lenient) = (store_mode(facts, true), store_mode(facts, false));
     let (rows, row) = (run.row_store(), vec![Value::Null; table.columns.len()]);
     let mut maker = Maker { table, strict, lenient, row, rows, run };
     for_each_row(Node::of(document), &table.nest, &mut maker)?;

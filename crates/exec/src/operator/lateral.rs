@@ -118,8 +118,6 @@ impl InnerReader for LateralReader<'_> {
         Ok(())
     }
 
-    fn want(&mut self, _rows_max: usize) {}
-
     fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         let began = run.began();
         let found = self.find_row(rows, run)?;

@@ -66,7 +66,7 @@ fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 
         Node::Nothing => Box::new(source::Nothing),
         Node::OneRow { width } => Box::new(source::OneRow::new(*width)),
         Node::Values { rows } => Box::new(source::ValuesRows::new(rows)),
-        Node::Table(access) => Box::new(table::TableScan::new(access)),
+        Node::Table(access) => Box::new(nested_loop::ReaderScan::new(table::TableReader::new(access))),
         Node::Virtual(access) => {
             Box::new(nested_loop::ReaderScan::new(virtual_table::VirtualReader::new(access)))
         }

@@ -20,10 +20,21 @@ pub trait InnerReader {
     fn start(&mut self, row: RowRef<'_>, run: &mut Run<'_, '_>) -> SqlResult<()>;
 
     /// Says how many rows are read ahead at most.
-    fn want(&mut self, rows_max: usize);
+    fn want(&mut self, _rows_max: usize) {}
 
     /// Fills slots of the last of those rows with the next row that meets the table's conditions; false at the end.
     fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool>;
+
+    /// Leaves out the rows without one of these integers in a slot, if it can.
+    fn narrow(&mut self, _slot: usize, _keys: &Rc<KeyCounts>) {}
+
+    /// Adds what was read for a batch, whose last row is new if one was found, to what the batch takes in memory.
+    #[inline]
+    fn charge(&mut self, batch: &mut RowBatch, found: bool) {
+        if found {
+            batch.count_last();
+        }
+    }
 
     /// Slots of all rows.
     fn width(&self) -> usize;
@@ -146,6 +157,10 @@ impl<R: InnerReader> ReaderScan<R> {
 }
 
 impl<R: InnerReader> Operator for ReaderScan<R> {
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        self.reader.narrow(slot, keys);
+    }
+
     fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.reader.width());
         if !std::mem::replace(&mut self.started, true) {
@@ -156,12 +171,14 @@ impl<R: InnerReader> Operator for ReaderScan<R> {
         let (reader, rows_max) = (&mut self.reader, self.rows_wanted);
         self.rows_wanted = (rows_max * 2).min(BATCH_ROWS_MAX);
         self.order.fill(run, batch, rows_max, |run, batch| {
+            reader.want(batch.readable());
             batch.push_empty();
             let found = reader.next_row(batch.rows_mut(), run);
-            match found {
-                Ok(true) => batch.count_last(),
-                _ => batch.pop(),
+            let is_row = matches!(found, Ok(true));
+            if !is_row {
+                batch.pop();
             }
+            reader.charge(batch, is_row);
             found
         })
     }

@@ -1,11 +1,10 @@
-//! Rows of a base table by scan, range or key. Main types: [`TableScan`], [`TableReader`].
+//! Rows of a base table by scan, range or key. Main type: [`TableReader`].
 
+use super::all_hold;
 use super::direct::column::StoredColumn;
 use super::direct::filter::DirectFilter;
 use super::nested_loop::InnerReader;
-use super::row_order::RowOrder;
 use super::union_keys::UnionKeys;
-use super::{Operator, all_hold};
 use crate::actuals::{Loop, StepId};
 use crate::batch::{BATCH_ROWS_MAX, RowBatch};
 use crate::run::{Run, engine_error};
@@ -165,14 +164,6 @@ impl<'p> TableReader<'p> {
     /// Says how many more rows are wanted.
     pub fn want(&mut self, rows_max: usize) {
         self.rows_max = rows_max.max(1);
-    }
-
-    /// Leaves out the rows without one of these integers in a slot.
-    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
-        let column = self.access.columns.iter().find(|(_, filled)| *filled == slot);
-        let reader =
-            column.and_then(|(column, _)| StoredColumn::at(self.access, *column).integer(self.layout()));
-        self.narrowed.extend(reader.map(|reader| DirectFilter::Among(reader, keys.clone())));
     }
 
     /// Whether the row is found by one descent instead of a scan. A locked row of a secondary index is scanned for,
@@ -551,12 +542,26 @@ impl InnerReader for TableReader<'_> {
         TableReader::start(self, row, run)
     }
 
+    #[inline]
     fn want(&mut self, rows_max: usize) {
         TableReader::want(self, rows_max);
     }
 
+    #[inline]
     fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         TableReader::next_row(self, rows, run)
+    }
+
+    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
+        let column = self.access.columns.iter().find(|(_, filled)| *filled == slot);
+        let reader =
+            column.and_then(|(column, _)| StoredColumn::at(self.access, *column).integer(self.layout()));
+        self.narrowed.extend(reader.map(|reader| DirectFilter::Among(reader, keys.clone())));
+    }
+
+    #[inline]
+    fn charge(&mut self, batch: &mut RowBatch, _found: bool) {
+        batch.count_bytes(std::mem::take(&mut self.bytes_read));
     }
 
     fn width(&self) -> usize {
@@ -566,48 +571,5 @@ impl InnerReader for TableReader<'_> {
     fn clear(&self, batch: &mut RowBatch) {
         let columns = self.access.columns.iter().map(|(_, slot)| *slot);
         columns.chain(self.access.key_slot).for_each(|slot| batch.set(slot, ValueRef::Null));
-    }
-}
-
-/// The rows of a base table as an operator.
-pub struct TableScan<'p> {
-    access: &'p TableAccess,
-    reader: TableReader<'p>,
-    started: bool,
-    order: RowOrder,
-    rows_wanted: usize,
-}
-
-impl<'p> TableScan<'p> {
-    pub fn new(access: &'p TableAccess) -> TableScan<'p> {
-        let reader = TableReader::new(access);
-        TableScan { access, reader, started: false, order: RowOrder::default(), rows_wanted: FIRST_ROWS }
-    }
-}
-
-impl Operator for TableScan<'_> {
-    fn narrow(&mut self, slot: usize, keys: &Rc<KeyCounts>) {
-        self.reader.narrow(slot, keys);
-    }
-
-    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
-        batch.reset(self.access.width);
-        if !std::mem::replace(&mut self.started, true) {
-            batch.push_empty();
-            self.reader.start(batch.last(), run)?;
-            batch.pop();
-        }
-        let (reader, rows_max) = (&mut self.reader, self.rows_wanted);
-        self.rows_wanted = (rows_max * 2).min(BATCH_ROWS_MAX);
-        self.order.fill(run, batch, rows_max, |run, batch| {
-            reader.want(batch.readable());
-            batch.push_empty();
-            let found = reader.next_row(batch.rows_mut(), run);
-            if !matches!(found, Ok(true)) {
-                batch.pop();
-            }
-            batch.count_bytes(std::mem::take(&mut reader.bytes_read));
-            found
-        })
     }
 }

@@ -10,9 +10,8 @@ use plan::physical::{
     Aggregate, AggregateCall, DerivedAccess, Node, QueryPlan, Recursive, RowLimit, SetTerm, SortKey,
 };
 
-/// What MySQL takes a table function to cost, and to make.
+/// What MySQL takes a table function to cost.
 const JSON_TABLE_COST: f64 = 2.725;
-const JSON_TABLE_ROWS: f64 = 2.0;
 
 /// The tables whose columns are read, in the order in which they are named.
 fn tables_read(arguments: &[Expression]) -> Vec<String> {
@@ -86,10 +85,11 @@ impl<'a> Describer<'a> {
                     .detail("table_name", access.alias.as_str())
                     .reads([rows])
             }
-            LateralSource::Json(_) => {
-                Step::costed("Materialize table function", Estimate::new(JSON_TABLE_COST, JSON_TABLE_ROWS))
-                    .kind("materialized_table_function")
-            }
+            LateralSource::Json(_) => Step::costed(
+                "Materialize table function",
+                Estimate::new(JSON_TABLE_COST, plan::json_table::ROWS_GUESSED),
+            )
+            .kind("materialized_table_function"),
         };
         let kept = self.actual(|actuals| actuals.of_lateral(access));
         if access.conditions.is_empty() {

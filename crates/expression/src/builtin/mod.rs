@@ -179,7 +179,7 @@ impl FunctionDefinition {
 }
 
 /// Whether a function hands on an argument as it is, or is a constant of the server, so that its text cannot be too long.
-pub fn picks_argument(name: &str) -> bool {
+pub fn picks_argument_or_fact(name: &str) -> bool {
     matches!(
         name,
         "any_value"

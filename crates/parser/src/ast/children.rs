@@ -13,6 +13,18 @@ pub enum Child<'a> {
 }
 
 impl Expression {
+    /// Whether there is a subquery in it.
+    pub fn holds_query(&self) -> bool {
+        let mut found = false;
+        self.each_child(&mut |child| {
+            found |= match child {
+                Child::Query(_) => true,
+                Child::Expression(part) => part.holds_query(),
+            };
+        });
+        found
+    }
+
     /// Calls `visit` for each direct part, in the order of the text.
     pub fn each_child<'a>(&'a self, visit: &mut dyn FnMut(Child<'a>)) {
         use Expression as E;

@@ -127,7 +127,8 @@ impl Printer<'_> {
         Some(())
     }
 
-    fn json_reaction(&mut self, reaction: &Option<JsonReaction>, place: &str) -> Option<()> {
+    /// What JSON_VALUE and JSON_TABLE give in want of a value.
+    pub(super) fn json_reaction(&mut self, reaction: &Option<JsonReaction>, place: &str) -> Option<()> {
         match reaction {
             None => return Some(()),
             Some(JsonReaction::Null) => self.push(" null"),

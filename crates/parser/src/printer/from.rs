@@ -102,8 +102,8 @@ impl Printer<'_> {
                     self.push(if column.exists { " exists path " } else { " path " });
                     self.path(&column.path);
                     if !column.exists {
-                        self.json_default(&column.on_empty, " on empty")?;
-                        self.json_default(&column.on_error, " on error")?;
+                        self.json_reaction(&column.on_empty, " on empty")?;
+                        self.json_reaction(&column.on_error, " on error")?;
                     }
                     names.push(column.name.clone());
                 }
@@ -123,20 +123,6 @@ impl Printer<'_> {
             Ok(text) => self.quoted(text),
             Err(_) => self.string(path, None),
         }
-    }
-
-    fn json_default(&mut self, reaction: &Option<JsonReaction>, place: &str) -> Option<()> {
-        match reaction {
-            None => return Some(()),
-            Some(JsonReaction::Null) => self.push(" null"),
-            Some(JsonReaction::Error) => self.push(" error"),
-            Some(JsonReaction::Default(value)) => {
-                self.push(" default ");
-                self.expression(value)?;
-            }
-        }
-        self.push(place);
-        Some(())
     }
 
     fn factor(&mut self, factor: &TableFactor) -> Option<(String, Visible)> {

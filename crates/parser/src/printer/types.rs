@@ -3,6 +3,7 @@
 use super::names;
 use crate::ast::{CastTarget, DataType, DataTypeKind};
 use charset::{CollationId, charset_by_name, collation_by_name};
+use values::print::literal;
 use values::{ColumnType, TypeKind};
 
 /// The type behind AS; text without a character set has the connection's.
@@ -147,9 +148,9 @@ fn members(declared: &DataType, kind: TypeKind, collation: CollationId, connecti
     let mut text = format!("{}(", kind.name());
     for (at, member) in declared.members.iter().enumerate() {
         let member = String::from_utf8(from.convert(member, utf8).text).ok()?;
-        text.push_str(if at > 0 { ",'" } else { "'" });
-        text.push_str(&member.replace('\'', "''"));
-        text.push('\'');
+        text.push_str(if at > 0 { "," } else { "" });
+        // Blanks at the end are no part of a member.
+        text.push_str(&literal(member.trim_end_matches(' ')));
     }
     text.push(')');
     Some(with_collation(text, collation))

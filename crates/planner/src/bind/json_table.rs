@@ -10,7 +10,7 @@ use errors::{SqlResult, sql_error};
 use json::Path;
 use json::table::Nest;
 use optimizer::{BoundColumn, IndexLimits, JoinTree, Source};
-use parser::ast::{self, Child, DataTypeKind};
+use parser::ast::{self, DataTypeKind};
 use plan::json_table::{JsonColumnValue, JsonReaction, JsonTable, JsonTableColumn, store_mode};
 use plan::physical::ColumnOrigin;
 use std::sync::Arc;
@@ -64,21 +64,12 @@ fn count_nests(columns: &[ast::JsonTableColumn]) -> usize {
 
 /// What is read as a document: no subquery, no aggregate.
 fn document(binder: &mut Binder<'_>, syntax: &ast::Expression) -> SqlResult<Expression> {
-    if holds_query(syntax) {
+    if syntax.holds_query() {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, "JSON_TABLE"));
     }
     let document = binder.scalar(syntax)?;
     let site = binder.site();
     Expression::call(&JSON_TABLE_DOCUMENT, vec![document], site, binder.facts)
-}
-
-fn holds_query(syntax: &ast::Expression) -> bool {
-    let mut found = false;
-    syntax.each_child(&mut |child| match child {
-        Child::Expression(part) => found |= holds_query(part),
-        Child::Query(_) => found = true,
-    });
-    found
 }
 
 /// The columns of a table that is being bound, and which are of which nest.

@@ -263,7 +263,7 @@ impl Binder<'_> {
             ArgumentRule::Time => plain(TypeKind::Time),
         };
         // What a function hands on as it is has the parameter's type.
-        let hands_on = ::expression::builtin::picks_argument(function);
+        let hands_on = ::expression::builtin::picks_argument_or_fact(function);
         self.scalar_as(syntax, if hands_on { wanted } else { wanted.read_own() })
     }
 

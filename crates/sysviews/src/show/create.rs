@@ -8,7 +8,7 @@ use dictionary::{
 };
 use expression::TimeZone;
 use std::fmt::Write as _;
-use values::print::quoted;
+use values::print::{literal, quoted};
 use values::{TypeKind, Value};
 
 /// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter, `zone` the session's.
@@ -190,23 +190,6 @@ fn ordered_options(options: &[(String, String)]) -> Vec<(&str, &str)> {
         options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     sorted.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name));
     sorted
-}
-
-/// Text between quotes, as it is printed in definitions.
-pub(crate) fn literal(text: &str) -> String {
-    let mut out = String::from("'");
-    for character in text.chars() {
-        match character {
-            '\\' => out.push_str("\\\\"),
-            '\'' => out.push_str("''"),
-            '\0' => out.push_str("\\0"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            other => out.push(other),
-        }
-    }
-    out.push('\'');
-    out
 }
 
 /// Bytes: as text where they are printable, in hexadecimal otherwise.

@@ -64,6 +64,15 @@ mod kind {
     pub(super) const DOUBLE: u8 = 0x0b;
     pub(super) const STRING: u8 = 0x0c;
     pub(super) const OPAQUE: u8 = 0x0f;
+
+    pub(super) fn of_container(is_object: bool, is_large: bool) -> u8 {
+        match (is_object, is_large) {
+            (true, false) => SMALL_OBJECT,
+            (true, true) => LARGE_OBJECT,
+            (false, false) => SMALL_ARRAY,
+            (false, true) => LARGE_ARRAY,
+        }
+    }
 }
 
 /// What a literal's byte says.

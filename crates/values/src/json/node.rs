@@ -359,12 +359,7 @@ impl<'d> Container<'d> {
     }
 
     fn code(&self) -> u8 {
-        match (self.is_object, self.is_large) {
-            (true, false) => kind::SMALL_OBJECT,
-            (true, true) => kind::LARGE_OBJECT,
-            (false, false) => kind::SMALL_ARRAY,
-            (false, true) => kind::LARGE_ARRAY,
-        }
+        kind::of_container(self.is_object, self.is_large)
     }
 
     #[inline]

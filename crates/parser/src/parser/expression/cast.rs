@@ -105,31 +105,48 @@ pub(crate) fn json_value(parser: &mut Parser) -> SqlResult<Expression> {
     parser.expect_kind(T::Comma)?;
     let path = path_literal(parser)?;
     let returning = if parser.accept(K::Returning) { Some(cast_target(parser)?) } else { None };
-    let (on_empty, on_error) = json_reactions(parser)?;
+    let JsonReactions { on_empty, on_error, .. } = json_reactions(parser, false)?;
     parser.expect_kind(T::CloseParenthesis)?;
     Ok(Expression::JsonValue(Box::new(JsonValue { document, path, returning, on_empty, on_error })))
 }
 
-/// `reaction ON EMPTY reaction ON ERROR`, each optional.
-pub(crate) fn json_reactions(parser: &mut Parser) -> SqlResult<(Option<JsonReaction>, Option<JsonReaction>)> {
-    let mut reactions = (None, None);
-    loop {
-        let reaction = match parser.accept_any(&[K::Null, K::Error, K::Default]) {
-            Some(K::Null) => JsonReaction::Null,
-            Some(K::Error) => JsonReaction::Error,
+/// What JSON_VALUE and JSON_TABLE give in want of a value.
+#[derive(Default)]
+pub(crate) struct JsonReactions {
+    pub on_empty: Option<JsonReaction>,
+    pub on_error: Option<JsonReaction>,
+    /// ON ERROR stood before ON EMPTY.
+    pub errors_first: bool,
+}
+
+/// `reaction ON EMPTY reaction ON ERROR`, each optional; also in the other order for `any_order`.
+pub(crate) fn json_reactions(parser: &mut Parser, any_order: bool) -> SqlResult<JsonReactions> {
+    let mut found = JsonReactions::default();
+    let may_follow = |found: &JsonReactions| found.on_error.is_none() || any_order;
+    while may_follow(&found)
+        && let Some(word) = parser.accept_any(&[K::Null, K::Error, K::Default])
+    {
+        let reaction = match word {
+            K::Null => JsonReaction::Null,
+            K::Error => JsonReaction::Error,
             // NULL is no default: there is a reaction for it.
-            Some(_) if parser.kind_at(0) == T::Word(K::Null) => return parser.fail(),
-            Some(_) => JsonReaction::Default(signed_literal(parser)?),
-            None => return Ok(reactions),
+            _ if parser.at_word(K::Null) => return parser.fail(),
+            _ => JsonReaction::Default(signed_literal(parser)?),
         };
         parser.expect(K::On)?;
-        let place = match parser.expect_any(&[K::Empty, K::Error])? {
-            K::Empty if reactions.0.is_none() => &mut reactions.0,
-            K::Error if reactions.1.is_none() => &mut reactions.1,
-            _ => return parser.fail(),
-        };
-        *place = Some(reaction);
+        match parser.expect_any(&[K::Empty, K::Error])? {
+            K::Empty if found.on_empty.is_none() => {
+                found.errors_first = found.on_error.is_some();
+                found.on_empty = Some(reaction);
+            }
+            K::Error if found.on_error.is_none() => found.on_error = Some(reaction),
+            _ => {
+                parser.at -= 1;
+                return parser.fail();
+            }
+        }
     }
+    Ok(found)
 }
 
 const GEOMETRIES: &[&str] = &[

@@ -1,8 +1,9 @@
 //! JSON_TABLE: its path and columns.
 
 use crate::parser::ddl::data_type::data_type;
+use crate::parser::expression::cast::{JsonReactions, json_reactions};
 use crate::parser::expression::expression;
-use crate::parser::expression::literal::{path_literal, signed_literal};
+use crate::parser::expression::literal::path_literal;
 use crate::parser::query::from::table_alias;
 use crate::parser::*;
 use Keyword as K;
@@ -48,34 +49,7 @@ fn json_table_column(parser: &mut Parser) -> SqlResult<JsonTableColumn> {
     let exists = parser.accept(K::Exists);
     parser.expect(K::Path)?;
     let path = path_literal(parser)?;
-    let mut column =
-        JsonTablePath { name, data_type, exists, path, on_empty: None, on_error: None, errors_first: false };
-    reactions(parser, &mut column)?;
+    let JsonReactions { on_empty, on_error, errors_first } = json_reactions(parser, true)?;
+    let column = JsonTablePath { name, data_type, exists, path, on_empty, on_error, errors_first };
     Ok(JsonTableColumn::Path(Box::new(column)))
-}
-
-/// ON EMPTY and ON ERROR, in either order.
-fn reactions(parser: &mut Parser, column: &mut JsonTablePath) -> SqlResult<()> {
-    while let Some(word) = parser.accept_any(&[K::Null, K::Error, K::Default]) {
-        let reaction = match word {
-            K::Null => JsonReaction::Null,
-            K::Error => JsonReaction::Error,
-            _ if parser.at_word(K::Null) => return parser.fail(),
-            _ => JsonReaction::Default(signed_literal(parser)?),
-        };
-        parser.expect(K::On)?;
-        let place = match parser.expect_any(&[K::Empty, K::Error])? {
-            K::Empty if column.on_empty.is_none() => {
-                column.errors_first = column.on_error.is_some();
-                &mut column.on_empty
-            }
-            K::Error if column.on_error.is_none() => &mut column.on_error,
-            _ => {
-                parser.at -= 1;
-                return parser.fail();
-            }
-        };
-        *place = Some(reaction);
-    }
-    Ok(())
 }

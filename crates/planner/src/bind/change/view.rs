@@ -11,7 +11,7 @@ use ::expression::Expression;
 use dictionary::{TableName, ViewCheck as CheckOption};
 use errors::{SqlResult, sql_error};
 use optimizer::{Block, Clause, JoinTree, Source, conjuncts};
-use parser::ast::{self, Child, QueryBody, SelectItem, TableFactor, TableReference};
+use parser::ast::{self, QueryBody, SelectItem, TableFactor, TableReference};
 use plan::physical::SortKey;
 use plan::{RowExpression, View, ViewCheck, error_of_view};
 
@@ -163,13 +163,13 @@ fn simple(query: &ast::Query) -> Option<Simple<'_>> {
     let [TableReference::Table(factor)] = select.from.as_slice() else { return None };
     let order_by = query.order_by.as_slice();
     let mut others = select.filter.iter().chain(order_by.iter().map(|item| &item.expression));
-    if query.with.is_some() || others.any(asks) {
+    if query.with.is_some() || others.any(ast::Expression::holds_query) {
         return None;
     }
     let (mut items, mut aliases) = (Vec::with_capacity(select.items.len()), Vec::new());
     for item in &select.items {
         match item {
-            SelectItem::Expression { expression, alias, .. } if !asks(expression) => {
+            SelectItem::Expression { expression, alias, .. } if !expression.holds_query() => {
                 items.push(expression);
                 aliases.push(alias.as_deref().unwrap_or_default());
             }
@@ -203,18 +203,6 @@ fn view_order(
     }
     order.retain(|key| key.expression.literal().is_none());
     Ok(order)
-}
-
-/// Whether an expression holds a subquery.
-fn asks(expression: &ast::Expression) -> bool {
-    let mut found = false;
-    expression.each_child(&mut |child| {
-        found |= match child {
-            Child::Query(_) => true,
-            Child::Expression(expression) => asks(expression),
-        };
-    });
-    found
 }
 
 impl Changed {
