@@ -149,6 +149,8 @@ def main():
     parser.add_argument("--keep", help="a directory for streams and outcomes: outcomes that are there are not made again")
     parser.add_argument("--document")
     arguments = parser.parse_args()
+    if arguments.document and arguments.only != "*":
+        parser.error("--document is of all streams")
     score = measured(arguments.target, arguments.only, arguments.keep)
     for cause, count in score.causes.most_common(arguments.causes):
         print(f"{count:6d} x {cause}")

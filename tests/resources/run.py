@@ -28,6 +28,9 @@ SHARED_FILES = 2
 ATTEMPTS = 4
 KILL_AFTER_SECONDS = (0.05, 0.4)
 MEMORY_BYTES = 300 << 20
+# Of statements on documents: each text is 30 MB, and what is made of it up to ten times that, beside what the allocator has not
+# yet given back of the row before. (Trees of one allocation a value took 1,000 MB.) `documents_are_charged` has the exact bound.
+DOCUMENT_MEMORY_BYTES = 600 << 20
 ROWS = 200_000
 KILLED = {1317, 1028, 1030, 3024}
 
@@ -114,6 +117,7 @@ SHAPES = [
     ("json print", "SELECT SUM(LENGTH(JSON_SET(n, '$[1]', id))) FROM documents, t"),
     ("json print, kept", "SELECT n, id FROM documents, t"),
     ("json print, objects", "SELECT SUM(LENGTH(JSON_SET(o, '$.a', id))) FROM documents, t"),
+    ("json unquote", "SELECT SUM(LENGTH(JSON_UNQUOTE(JSON_SET(n, '$[1]', id)))) FROM documents, t"),
     ("json pretty", "SELECT SUM(LENGTH(JSON_PRETTY(JSON_SET(n, '$[1]', id)))) FROM documents, t"),
     ("json stored as text", "INSERT INTO copy (s) SELECT LEFT(JSON_SET(n, '$[1]', id), 1) FROM documents, t"),
     ("json extract", f"SELECT SUM(JSON_LENGTH(JSON_EXTRACT(n, {', '.join([WHOLE] * 5)}))) FROM documents, t"),
@@ -294,7 +298,7 @@ class Bench:
             figures.append(f"{best * 1000:.0f} ms, {growth >> 20} MB")
             if best > ANSWER_SECONDS:
                 faults.append(f"answers KILL after {best:.2f} s (killed after {after_seconds} s)")
-            if growth > MEMORY_BYTES:
+            if growth > (DOCUMENT_MEMORY_BYTES if name.startswith("json ") else MEMORY_BYTES):
                 faults.append(f"took {growth >> 20} MB")
         self.killer.execute("DROP TABLE IF EXISTS resources.made")
         self.killer.execute("SELECT COUNT(*) FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = 'resources' AND INDEX_NAME = 'k'")
@@ -437,7 +441,7 @@ def documents_are_charged(bench):
     text = "CONCAT('[', REPEAT('1,', 8000000), '1]')"
     for sql in (f"SELECT JSON_LENGTH({text})", f"SELECT JSON_LENGTH(CAST({text} AS JSON))", f"INSERT INTO documents_copy VALUES ({text})",
                 "SELECT JSON_LENGTH(JSON_SET(n, '$[1]', 1)) FROM documents", "SELECT JSON_LENGTH(JSON_MERGE_PRESERVE(n, n)) FROM documents",
-                "SELECT LENGTH(JSON_PRETTY(n)) FROM documents", "SELECT JSON_LENGTH(JSON_EXTRACT(n, '$[*]')) FROM documents",
+                "SELECT LENGTH(JSON_PRETTY(n)) FROM documents", "SELECT LENGTH(n->>'$') FROM documents", "SELECT JSON_LENGTH(JSON_EXTRACT(n, '$[*]')) FROM documents",
                 "SELECT JSON_LENGTH(JSON_SEARCH(o, 'all', '%')) FROM documents", "SELECT JSON_OVERLAPS(n, n) FROM documents",
                 "SELECT JSON_LENGTH(JSON_ARRAYAGG(REPEAT(s, 10))) FROM t"):
         try:
