@@ -38,9 +38,8 @@ impl RowLayout {
                 }
             }
             match column.place {
-                Place::Fixed(offset) => {
-                    let width = usize::from(column.form.width().unwrap_or(0));
-                    let at = row_at + offset as usize;
+                Place::Fixed(offset, width) => {
+                    let (at, width) = (row_at + offset as usize, usize::from(width));
                     column
                         .form
                         .write(value, &mut out[at..at + width])
@@ -91,10 +90,10 @@ impl RowLayout {
                 out[row_at + self.bitmap_at + (column.null_bit / 8) as usize] |= 1 << (column.null_bit % 8);
             }
             match column.place {
-                Place::Fixed(offset) => {
+                Place::Fixed(offset, width) => {
                     let at = row_at + offset as usize;
                     let raw = raw.unwrap_or_default();
-                    debug_assert!(raw.is_empty() || Some(raw.len() as u8) == column.form.width());
+                    debug_assert!(raw.is_empty() || raw.len() == usize::from(width));
                     out[at..at + raw.len()].copy_from_slice(raw);
                 }
                 Place::Variable(ordinal) => {

@@ -40,7 +40,7 @@ impl RowLayout {
 
     fn reader(&self, column: usize, width: u8, signed: bool) -> Option<IntegerColumn> {
         let column = self.columns.get(column)?;
-        let Place::Fixed(at) = column.place else { return None };
+        let Place::Fixed(at, _) = column.place else { return None };
         let null_mask = if column.null_bit == 0 { 0 } else { 1 << (column.null_bit % 8) };
         let null_byte = self.bitmap_at + (column.null_bit / 8) as usize;
         Some(IntegerColumn { at: at as usize, width: usize::from(width), signed, null_byte, null_mask })

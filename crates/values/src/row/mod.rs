@@ -56,8 +56,8 @@ impl std::error::Error for RowError {}
 enum Place {
     /// No bytes: always NULL.
     Nowhere,
-    /// At that offset from the row's start.
-    Fixed(u32),
+    /// So many bytes at that offset from the row's start.
+    Fixed(u32, u8),
     /// The variable column of that ordinal.
     Variable(u32),
 }
@@ -95,7 +95,7 @@ impl RowLayout {
                 Some(0) => Place::Nowhere,
                 Some(width) => {
                     fixed_bytes += u32::from(width);
-                    Place::Fixed(fixed_bytes - u32::from(width))
+                    Place::Fixed(fixed_bytes - u32::from(width), width)
                 }
                 None => {
                     variable_count += 1;
@@ -129,7 +129,7 @@ impl RowLayout {
     /// For scans that read one column of many rows.
     pub fn fixed_offset(&self, column: usize) -> Option<usize> {
         match self.columns[column].place {
-            Place::Fixed(offset) => Some(offset as usize),
+            Place::Fixed(offset, _) => Some(offset as usize),
             _ => None,
         }
     }

@@ -55,11 +55,11 @@ impl<'a> RowView<'a> {
         if self.is_null(column) {
             return None;
         }
-        let Column { form, place, .. } = &self.layout.columns[column];
+        let Column { place, .. } = &self.layout.columns[column];
         match place {
-            Place::Fixed(offset) => {
+            Place::Fixed(offset, width) => {
                 let start = *offset as usize;
-                self.bytes.get(start..start + usize::from(form.width().unwrap_or(0)))
+                self.bytes.get(start..start + usize::from(*width))
             }
             Place::Variable(ordinal) => Some(self.variable(*ordinal as usize)),
             Place::Nowhere => None,
