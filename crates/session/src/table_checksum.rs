@@ -1,6 +1,6 @@
 //! CHECKSUM TABLE: the number that MySQL shows for the same rows. It is the sum over all rows of the CRC-32 of each as it
 //! lies in MySQL's row buffer: the bits that tell which columns are NULL, then every column in its fixed width, but
-//! of VARCHAR, TEXT, BLOB and BIT the value only. Main type: [`TableChecksum`].
+//! of VARCHAR, TEXT, BLOB and BIT the value only, and of JSON its text. Main type: [`TableChecksum`].
 //!
 //! A column that is NULL has the bytes of its default there. Before the first NULL bit there is one more where no column
 //! is of variable length; it is set, as are those behind the last NULL bit.
@@ -116,6 +116,9 @@ fn append(value: &Value, column_type: &ColumnType, out: &mut Vec<u8>) {
         }
         Value::Time(time) => append_time(time, column_type.fractional_digits(), out),
         Value::DateTime(moment) => append_moment(moment, column_type, out),
+        Value::Bytes(_) if column_type.kind == TypeKind::Json => {
+            out.extend_from_slice(&values::convert::to_text(value.as_ref(), column_type).unwrap_or_default());
+        }
         Value::Bytes(bytes) => append_text(bytes, column_type, out),
         Value::Null => {}
     }

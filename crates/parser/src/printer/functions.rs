@@ -38,6 +38,10 @@ impl Printer<'_> {
             }
             "isnull" => ("(", " is null)"),
             "date" => ("cast(", " as date)"),
+            // MySQL casts, to as many fractional digits as the operand's type has. Without types the call says that better.
+            "time" | "timestamp" if !is_without_fraction(only) => {
+                return self.plain_function(lower, std::slice::from_ref(only), ")");
+            }
             "time" => ("cast(", " as time)"),
             "timestamp" => ("cast(", " as datetime)"),
             "weekofyear" => ("week(", ",3)"),
@@ -85,5 +89,14 @@ impl Printer<'_> {
         self.expression(right)?;
         self.push(close);
         Some(())
+    }
+}
+
+/// Whether it is a literal that is no fraction of a second.
+fn is_without_fraction(expression: &Expression) -> bool {
+    match plain(expression) {
+        Expression::Literal(Literal::String { bytes, introducer: None }) => !bytes.contains(&b'.'),
+        Expression::Literal(Literal::Integer(_)) => true,
+        _ => false,
     }
 }

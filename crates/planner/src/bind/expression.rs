@@ -536,7 +536,7 @@ impl Binder<'_> {
         }
         let wanted = self.wanted_by_cast(&cast.target)?;
         let operand = self.scalar_as(&cast.operand, wanted)?;
-        if let ast::CastTarget::Binary { length: Some(length) } = cast.target {
+        if let Some(length) = length_of_bytes(&cast.target) {
             let length = cast_length(length)?;
             return Expression::cast_binary(operand, length, self.facts);
         }
@@ -638,6 +638,17 @@ impl Binder<'_> {
                 return Err(sql_error!(ER_NOT_SUPPORTED_YET, "CAST to this type"));
             }
         })
+    }
+}
+
+/// The length of BINARY(n), which is also written CHAR(n) CHARACTER SET binary.
+fn length_of_bytes(target: &ast::CastTarget) -> Option<u64> {
+    match target {
+        ast::CastTarget::Binary { length } => *length,
+        ast::CastTarget::Char { length, charset: Some(name), .. } if name.eq_ignore_ascii_case("binary") => {
+            *length
+        }
+        _ => None,
     }
 }
 
