@@ -5,7 +5,7 @@
 use super::alter_plan::{changes_counter, converts_columns, loses_key};
 use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, RowFormat, TableDefinition};
 use errors::{ErrorCode, SqlResult, code, sql_error};
-use parser::ast::{AlterAction, TableElement};
+use parser::ast::{AlterAction, IndexType, TableElement};
 use values::{ColumnType, TypeKind};
 
 /// What a change takes at least.
@@ -35,6 +35,10 @@ pub(super) enum Means {
     ChecksParents,
     /// Any change of a temporary table, which nobody else waits for: a copy.
     OfTemporary,
+    /// New functional key parts, which MySQL computes while it builds their indexes.
+    AddsKeyPart,
+    /// Functional key parts that come or go beside other changes.
+    MixesKeyParts,
     /// What MySQL has no other way for.
     Copies,
 }
@@ -66,6 +70,8 @@ const ANSWERS: &[(Means, [Answer; 4])] = &[
     (Means::ChecksRows, [No, No, Because(COPY), Yes]),
     (Means::ChecksParents, [Because(PARENTS), Because(PARENTS), Because(COPY), Yes]),
     (Means::OfTemporary, [No, No, Yes, Yes]),
+    (Means::AddsKeyPart, [Because(KEY_PART), Yes, Because(KEY_PART), Yes]),
+    (Means::MixesKeyParts, [Because(MIXED), Because(MIXED), Because(COPY), Yes]),
     (Means::Copies, [No, No, Because(COPY), Yes]),
 ];
 
@@ -76,6 +82,8 @@ const NULLS: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOT_NULL;
 const NO_KEY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOPK;
 const NULL_IN_KEY: ErrorCode = code::ER_PRIMARY_CANT_HAVE_NULL;
 const PARENTS: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK;
+const KEY_PART: ErrorCode = code::ER_UNSUPPORTED_ALTER_ONLINE_ON_VIRTUAL_COLUMN;
+const MIXED: ErrorCode = code::ER_UNSUPPORTED_ALTER_INPLACE_ON_VIRTUAL_COLUMN;
 const COPY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COPY;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -204,6 +212,8 @@ impl Change<'_> {
             Means::ChecksRows
         } else if self.fresh().any(has_computed_value) {
             Means::ComputesDefault
+        } else if let Some(means) = self.means_of_key_parts() {
+            means
         } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
             Means::ChangesType
         } else if self.turns_null {
@@ -216,6 +226,46 @@ impl Change<'_> {
             Means::Instant
         } else {
             Means::InPlace
+        }
+    }
+
+    /// What functional key parts take that come or go.
+    fn means_of_key_parts(&self) -> Option<Means> {
+        use AlterAction as A;
+        let is_plain = |element: &TableElement| matches!(element, TableElement::Index(index) if index.kind == IndexType::Plain);
+        let is_functional = |name: &String| {
+            let parts = self.old.indexes.iter().filter(|index| index.name.eq_ignore_ascii_case(name));
+            parts.flat_map(|index| &index.parts).any(|part| self.old.columns[part.column].is_hidden())
+        };
+        let adds = self.fresh().any(ColumnDefinition::is_hidden);
+        let kept: Vec<usize> = self.sources.iter().flatten().copied().collect();
+        let mut old = self.old.columns.iter().enumerate();
+        let drops = old.any(|(at, column)| column.is_hidden() && !kept.contains(&at));
+        let only = |fits: &dyn Fn(&A) -> bool| self.actions.iter().all(fits);
+        // MySQL keeps them in the order of their names, and does not move one.
+        let is_moved = |at: usize| self.sources[at + 1..].iter().any(Option::is_some);
+        let is_other = |at: usize| match self.sources[at] {
+            Some(source) => self.old.columns[source].name != self.new.columns[at].name,
+            None => true,
+        };
+        let hidden = (0..self.new.columns.len()).filter(|at| self.new.columns[*at].is_hidden());
+        let moves = hidden.filter(|at| is_other(*at)).any(is_moved);
+        match (adds, drops) {
+            _ if moves => Some(Means::MixesKeyParts),
+            (false, false) => None,
+            (true, false)
+                if only(&|action| match action {
+                    A::AddIndex(index) => index.kind == IndexType::Plain,
+                    A::AddElements(elements) => elements.iter().all(is_plain),
+                    _ => false,
+                }) =>
+            {
+                Some(Means::AddsKeyPart)
+            }
+            (false, true) if only(&|action| matches!(action, A::DropIndex(name) if is_functional(name))) => {
+                Some(Means::InPlace)
+            }
+            _ => Some(Means::MixesKeyParts),
         }
     }
 

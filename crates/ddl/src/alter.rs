@@ -8,6 +8,7 @@ use super::alter_plan::{AlterPlan, has_key, reports_rows};
 use super::column::ColumnDraft;
 use super::computed_column::{check_computed, check_status};
 use super::converted::convert_column;
+use super::functional_key::put_hidden_last;
 use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
 use super::options::default_collation;
 use super::rebuild::plan_of;
@@ -16,7 +17,10 @@ use super::stored_expression::{Purpose, stored_text};
 use super::table::{check_column_names, check_definition, check_table_name};
 use crate::definer::Definer;
 use accounts::Privileges;
-use dictionary::{ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName};
+use dictionary::{
+    ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName, index_of_key_column,
+    key_column_name,
+};
 use engine::{KillFlag, Table};
 use errors::{Diagnostics, SqlResult, sql_error};
 use parser::ast::*;
@@ -168,9 +172,7 @@ impl Definer<'_> {
         for action in actions.iter().filter(|action| !frees_names(action)) {
             self.apply_action(&mut draft, action)?;
         }
-        if draft.definition.columns.is_empty() {
-            return Err(sql_error!(ER_CANT_REMOVE_ALL_FIELDS));
-        }
+        draft.settle_columns()?;
         check_column_names(&draft.definition.columns)?;
         settle_checks(self, &mut draft, actions)?;
         settle_foreign_keys(self, &mut draft, actions)?;
@@ -243,6 +245,7 @@ impl Definer<'_> {
                     | Means::ChecksParents
                     | Means::ChecksRows
                     | Means::ComputesDefault
+                    | Means::MixesKeyParts
             );
         draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
         draft.rebuild |= draft.reports_rows;
@@ -342,6 +345,8 @@ impl Definer<'_> {
         let drafts = std::mem::take(&mut draft.drafts);
         let outcome = self.add_index(&mut draft.definition, index, &drafts);
         draft.drafts = drafts;
+        // Those of functional parts.
+        draft.sources.resize(draft.definition.columns.len(), None);
         outcome
     }
 
@@ -443,7 +448,7 @@ impl Definer<'_> {
         let found = instance::collations::resolve(charset, collation, self.diagnostics)?;
         let collation = found.unwrap_or(draft.definition.collation);
         draft.definition.collation = collation;
-        for column in &mut draft.definition.columns {
+        for column in draft.definition.columns.iter_mut().filter(|column| !column.is_hidden()) {
             convert_column(self, column, collation)?;
         }
         check_converted_keys(&draft.definition)
@@ -532,28 +537,61 @@ impl Draft {
         }
     }
 
-    /// The column leaves its indexes too; an index that has no part left goes. Error 1091.
+    /// The column leaves its indexes too; an index that has no part left goes. Errors 1091, 3755.
     fn drop_column(&mut self, name: &str) -> SqlResult<()> {
         if self.old.column_position(name).is_none() {
-            return Err(sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name));
+            let is_hidden = self.old.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+            return Err(match is_hidden {
+                true => sql_error!(ER_CANNOT_DROP_COLUMN_FUNCTIONAL_INDEX, name),
+                false => sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name),
+            });
         }
         let at = self.take_column(name)?;
         self.need_no_key(at)?;
-        self.definition.columns.remove(at);
-        self.sources.remove(at);
         for index in &mut self.definition.indexes {
             index.parts.retain(|part| part.column != at);
         }
         self.definition.indexes.retain(|index| !index.parts.is_empty());
-        self.renumber(|column| if column > at { column - 1 } else { column });
+        self.remove_column(at);
         Ok(())
+    }
+
+    /// Takes out a column that no index has.
+    fn remove_column(&mut self, at: usize) {
+        self.definition.columns.remove(at);
+        self.sources.remove(at);
+        self.renumber(|column| if column > at { column - 1 } else { column });
     }
 
     /// Error 1091.
     pub(super) fn drop_index(&mut self, name: &str) -> SqlResult<()> {
         let at = self.definition.indexes.iter().position(|index| index.name.eq_ignore_ascii_case(name));
         let at = at.ok_or_else(|| sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
-        self.definition.indexes.remove(at);
+        let mut columns: Vec<usize> =
+            self.definition.indexes.remove(at).parts.iter().map(|part| part.column).collect();
+        columns.retain(|column| self.definition.columns[*column].is_hidden());
+        columns.sort_unstable();
+        columns.into_iter().rev().for_each(|column| self.remove_column(column));
+        Ok(())
+    }
+
+    /// Puts the columns of functional key parts behind the others, whose order they follow. Their values are computed anew where another
+    /// column has another type, as theirs may have. Error 1090 if there are no others.
+    fn settle_columns(&mut self) -> SqlResult<()> {
+        let mut hidden = self.definition.columns.iter().map(dictionary::ColumnDefinition::is_hidden);
+        if hidden.clone().all(|is_hidden| is_hidden) {
+            return Err(sql_error!(ER_CANT_REMOVE_ALL_FIELDS));
+        }
+        if !hidden.any(|is_hidden| is_hidden) {
+            return Ok(());
+        }
+        let order = put_hidden_last(&mut self.definition);
+        self.sources = order.into_iter().map(|at| self.sources[at]).collect();
+        let (old, new) = (&self.old.columns, &self.definition.columns);
+        let has_other_type = |(column, source): (&dictionary::ColumnDefinition, &Option<usize>)| {
+            source.is_some_and(|source| old[source].column_type != column.column_type)
+        };
+        self.rebuild |= new.iter().zip(&self.sources).any(has_other_type);
         Ok(())
     }
 
@@ -570,6 +608,12 @@ impl Draft {
         }
         let index = &mut self.definition.indexes[at];
         (index.name, index.generated) = (new_name.to_owned(), false);
+        for part in &index.parts {
+            let column = &mut self.definition.columns[part.column];
+            if let Some((_, place)) = index_of_key_column(&column.name).filter(|_| column.is_hidden()) {
+                column.name = key_column_name(new_name, place);
+            }
+        }
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! What an ALTER TABLE does to the rows. Main type: [`AlterPlan`], made by comparing two definitions.
 
 use dictionary::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition};
+use stdx::ids::IndexId;
 use values::{ColumnType, TypeKind};
 
 /// How a changed definition becomes the table's.
@@ -25,17 +26,17 @@ pub(super) fn plan(old: &TableDefinition, new: &TableDefinition, sources: &[Opti
     {
         return AlterPlan::Rebuild;
     }
-    let is_in = |index: &IndexDefinition, others: &[IndexDefinition]| {
-        others.iter().any(|other| is_same_index(index, other))
+    let stays_as = |index: &IndexDefinition| {
+        let before = old.indexes.iter().find(|before| is_one_index(before, index))?;
+        // An index that is made takes the name of one that goes, not of one that has another name now.
+        let is_gone = index.id != IndexId(0) || new.indexes.iter().all(|other| other.id != before.id);
+        (is_gone && before.kind == index.kind && before.parts == index.parts).then_some(before.id)
     };
-    let dropped: Vec<String> = old
-        .indexes
-        .iter()
-        .filter(|index| !is_in(index, &new.indexes))
-        .map(|index| index.name.clone())
-        .collect();
+    let kept: Vec<IndexId> = new.indexes.iter().filter_map(stays_as).collect();
+    let gone = old.indexes.iter().filter(|index| !kept.contains(&index.id));
+    let dropped: Vec<String> = gone.map(|index| index.name.clone()).collect();
     let added: Vec<IndexDefinition> =
-        new.indexes.iter().filter(|index| !is_in(index, &old.indexes)).cloned().collect();
+        new.indexes.iter().filter(|index| stays_as(index).is_none()).cloned().collect();
     if dropped.is_empty() && added.is_empty() {
         return AlterPlan::Metadata;
     }
@@ -165,7 +166,10 @@ fn grows_in_place(old: &ColumnType, new: &ColumnType) -> bool {
     bytes(old) <= bytes(new) && (bytes(old) < 256) == (bytes(new) < 256)
 }
 
-/// Whether it is the same index under the same name; comment and visibility may differ.
-fn is_same_index(left: &IndexDefinition, right: &IndexDefinition) -> bool {
-    left.name == right.name && left.kind == right.kind && left.parts == right.parts
+/// Whether both are of one index, which may have been renamed; one that is not made yet is known by its name alone.
+pub(super) fn is_one_index(left: &IndexDefinition, right: &IndexDefinition) -> bool {
+    match left.id == IndexId(0) || right.id == IndexId(0) {
+        true => left.name == right.name,
+        false => left.id == right.id,
+    }
 }

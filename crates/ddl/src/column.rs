@@ -121,7 +121,7 @@ impl Definer<'_> {
             A::Invisible => column.invisible = true,
             A::Generated { expression, stored } => {
                 let text = stored_text(self, expression, Purpose::Generated(&column.name))?;
-                column.generated = Some(GeneratedColumn { text, stored: *stored });
+                column.generated = Some(GeneratedColumn { text, stored: *stored, is_key_part: false });
             }
             A::SpatialReference(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SRID")),
             // Of the table: `check`, `foreign_key`.

@@ -2,6 +2,7 @@
 //! [`check_computed`], [`check_held_columns`].
 
 use super::alter_checks::ChangedColumn;
+use super::functional_key::index_of;
 use super::stored_expression::{NamedColumn, columns_of, named_columns, parsed};
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
 use errors::{SqlResult, sql_error};
@@ -17,7 +18,7 @@ fn generated_of(column: &ColumnDefinition) -> Option<&str> {
     column.generated.as_ref().map(|generated| generated.text.as_str())
 }
 
-/// Whether all values can be computed, column by column. Errors: 1054, 3107, 3109, 3767, 3768, 3773.
+/// Whether all values can be computed, column by column. Errors: 1054, 3107, 3109, 3754, 3767, 3768, 3773.
 pub(super) fn check_computed(definition: &TableDefinition) -> SqlResult<()> {
     for (at, column) in definition.columns.iter().enumerate() {
         let is_generated = column.generated.is_some();
@@ -27,8 +28,11 @@ pub(super) fn check_computed(definition: &TableDefinition) -> SqlResult<()> {
         named_columns(&expression, &mut named);
         for reference in named {
             let Some(position) = definition.column_position(reference.name) else {
-                let clause =
-                    if is_generated { "generated column function" } else { "default value expression" };
+                let clause = match is_generated {
+                    _ if column.is_hidden() => "functional index",
+                    true => "generated column function",
+                    false => "default value expression",
+                };
                 return Err(sql_error!(ER_BAD_FIELD_ERROR, reference.name, clause));
             };
             match is_generated {
@@ -40,7 +44,7 @@ pub(super) fn check_computed(definition: &TableDefinition) -> SqlResult<()> {
     Ok(())
 }
 
-/// Errors 3107, 3109, 3773.
+/// Errors 3107, 3109, 3754, 3773.
 fn check_generated_reference(
     definition: &TableDefinition,
     at: usize,
@@ -49,7 +53,10 @@ fn check_generated_reference(
 ) -> SqlResult<()> {
     let other = &definition.columns[position];
     if other.auto_increment {
-        return Err(sql_error!(ER_GENERATED_COLUMN_REF_AUTO_INC, definition.columns[at].name));
+        return Err(match index_of(definition, at).filter(|_| definition.columns[at].is_hidden()) {
+            Some(index) => sql_error!(ER_FUNCTIONAL_INDEX_REF_AUTO_INCREMENT, index.name),
+            None => sql_error!(ER_GENERATED_COLUMN_REF_AUTO_INC, definition.columns[at].name),
+        });
     }
     let is_computed = other.generated.is_some() || default_of(other).is_some();
     if is_computed && position >= at && !reference.is_default {
@@ -82,7 +89,7 @@ fn check_default_reference(
     }
 }
 
-/// Errors 3108 and 3766 for a column that goes or gets another name and that a computed one that stays names.
+/// Errors 3108, 3766 and 3837 for a column that goes or gets another name and that a computed one that stays names.
 pub(super) fn check_held_columns(
     old: &TableDefinition,
     new: &TableDefinition,
@@ -98,7 +105,10 @@ pub(super) fn check_held_columns(
     for column in &new.columns {
         let generated = generated_of(column).filter(|text| is_kept(text, generated_of));
         if let Some(name) = generated.and_then(held_by) {
-            return Err(sql_error!(ER_DEPENDENT_BY_GENERATED_COLUMN, name));
+            return Err(match column.is_hidden() {
+                true => sql_error!(ER_DEPENDENT_BY_FUNCTIONAL_INDEX, name),
+                false => sql_error!(ER_DEPENDENT_BY_GENERATED_COLUMN, name),
+            });
         }
         let default = default_of(column).filter(|text| is_kept(text, default_of));
         if let Some(name) = default.and_then(held_by) {

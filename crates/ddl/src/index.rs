@@ -1,14 +1,18 @@
 //! Index specifications checked and turned into [`IndexDefinition`]s. Main function: [`build_index`].
 
+use super::functional_key::NAMELESS;
 use super::limits;
-use dictionary::{ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition};
+use dictionary::{
+    ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName, key_column_name,
+};
 use errors::{Diagnostics, SqlResult, sql_error};
-use parser::ast::{IndexOption, IndexSpecification, IndexType, KeyPart, KeyPartTarget};
+use parser::ast::{IndexOption, IndexSpecification, IndexType, KeyPartTarget};
 use stdx::ids::IndexId;
 use sysviews::printed_order;
 use values::{ColumnType, TypeKind};
 
-/// The index that a specification means. `taken` are names in use; a nameless index gets its first column's name.
+/// The index that a specification means. `taken` are names in use; a nameless index gets its first column's name. The columns of
+/// functional parts are there, under the index's name.
 /// Errors: 1059, 1061, 1068, 1070, 1071, 1072, 1089, 1170, 1235, 1280, 1060.
 pub(super) fn build_index(
     specification: &IndexSpecification,
@@ -24,10 +28,11 @@ pub(super) fn build_index(
         IndexType::FullText => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "FULLTEXT indexes")),
         IndexType::Spatial => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SPATIAL indexes")),
     };
-    let parts = build_parts(&specification.parts, columns)?;
+    let parts = build_parts(specification, columns)?;
+    let base = parts.first().map_or("key", |part| columns[part.column].name.as_str());
     let mut index = IndexDefinition {
         id: IndexId(0),
-        name: index_name(specification, kind, &parts, columns, taken)?,
+        name: index_name(specification, base, taken)?,
         kind,
         parts,
         comment: String::new(),
@@ -55,24 +60,39 @@ fn shorten_parts(index: &mut IndexDefinition, columns: &[ColumnDefinition], diag
     }
 }
 
-fn build_parts(parts: &[KeyPart], columns: &[ColumnDefinition]) -> SqlResult<Vec<IndexPart>> {
+fn build_parts(
+    specification: &IndexSpecification,
+    columns: &[ColumnDefinition],
+) -> SqlResult<Vec<IndexPart>> {
+    let parts = &specification.parts;
     if parts.len() > limits::KEY_PARTS_MAX {
         return Err(sql_error!(ER_TOO_MANY_KEY_PARTS, limits::KEY_PARTS_MAX));
     }
     let mut built: Vec<IndexPart> = Vec::with_capacity(parts.len());
-    for part in parts {
-        let KeyPartTarget::Column { name, prefix_length } = &part.target else {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "functional indexes"));
+    for (place, part) in parts.iter().enumerate() {
+        let (column, prefix_length) = match &part.target {
+            KeyPartTarget::Column { name, prefix_length } => {
+                let column = position_of(columns, name, false)?;
+                if built.iter().any(|other| other.column == column) {
+                    return Err(sql_error!(ER_DUP_FIELDNAME, name));
+                }
+                (column, check_prefix(&columns[column], *prefix_length)?)
+            }
+            KeyPartTarget::Expression(_) => {
+                let index = specification.name.as_deref().unwrap_or(NAMELESS);
+                (position_of(columns, &key_column_name(index, place), true)?, None)
+            }
         };
-        let column = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-        let column = column.ok_or_else(|| sql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, name))?;
-        if built.iter().any(|other| other.column == column) {
-            return Err(sql_error!(ER_DUP_FIELDNAME, name));
-        }
-        let prefix_length = check_prefix(&columns[column], *prefix_length)?;
         built.push(IndexPart { column, prefix_length, descending: part.descending.unwrap_or(false) });
     }
     Ok(built)
+}
+
+/// Error 1072.
+fn position_of(columns: &[ColumnDefinition], name: &str, hidden: bool) -> SqlResult<usize> {
+    let is_it =
+        |column: &ColumnDefinition| column.name.eq_ignore_ascii_case(name) && column.is_hidden() == hidden;
+    columns.iter().position(is_it).ok_or_else(|| sql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, name))
 }
 
 /// A prefix that is as long as the column is no prefix.
@@ -104,15 +124,14 @@ fn check_prefix(column: &ColumnDefinition, prefix: Option<u64>) -> SqlResult<Opt
     }
 }
 
-fn index_name(
+/// The name that is written or, without one, a free one that begins with `base`. Errors: 1059, 1061, 1068, 1280.
+pub(super) fn index_name(
     specification: &IndexSpecification,
-    kind: IndexKind,
-    parts: &[IndexPart],
-    columns: &[ColumnDefinition],
+    base: &str,
     taken: &[IndexDefinition],
 ) -> SqlResult<String> {
     let is_taken = |name: &str| taken.iter().any(|index| index.name.eq_ignore_ascii_case(name));
-    if kind == IndexKind::Primary {
+    if specification.kind == IndexType::Primary {
         if is_taken("PRIMARY") {
             return Err(sql_error!(ER_MULTIPLE_PRI_KEY));
         }
@@ -130,7 +149,6 @@ fn index_name(
         }
         return Ok(name.clone());
     }
-    let base = parts.first().map_or("key", |part| columns[part.column].name.as_str());
     let usable = |name: &String| !is_taken(name) && !name.eq_ignore_ascii_case("PRIMARY");
     let numbered = (2..).map(|number| format!("{base}_{number}"));
     let name = std::iter::once(base.to_owned()).chain(numbered).find(usable);
@@ -205,6 +223,19 @@ fn character_bytes(column_type: &ColumnType) -> u64 {
     match column_type.kind.is_text() {
         true => u64::from(column_type.collation.charset().max_bytes),
         false => 1,
+    }
+}
+
+/// Warning 1831 for an index that a table is to have although it has one of the same columns.
+pub(super) fn warn_of_duplicate(
+    index: &IndexDefinition,
+    definition: &TableDefinition,
+    diagnostics: &mut Diagnostics,
+) {
+    let is_same = |other: &IndexDefinition| other.kind == index.kind && other.parts == index.parts;
+    if definition.indexes.iter().any(is_same) {
+        let TableName { schema, table } = &definition.name;
+        diagnostics.warning(sql_error!(ER_DUP_INDEX, index.name, schema, table));
     }
 }
 

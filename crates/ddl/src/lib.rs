@@ -18,6 +18,7 @@ mod database;
 mod definer;
 mod duplicate;
 mod foreign_key;
+mod functional_key;
 mod index;
 mod limits;
 mod options;
@@ -32,6 +33,7 @@ mod temporary;
 pub use algorithm::Asked;
 pub use alter::Alteration;
 pub use definer::{Defaults, Definer, declared_defaults};
+pub use functional_key::settle_key_columns;
 pub use limits::NAME_CHARACTERS_MAX;
 pub use table::{Creation, Selected, locks_to_change};
 pub use temporary::{

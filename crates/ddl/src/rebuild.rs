@@ -1,8 +1,9 @@
 //! Carrying out an ALTER TABLE: in the dictionary, by index build, or by copying every row.
 
 use super::alter::{Alteration, Draft};
-use super::alter_plan::{AlterPlan, converts_columns, plan};
+use super::alter_plan::{AlterPlan, converts_columns, is_one_index, plan};
 use super::duplicate::{Duplicates, leads_with_counter};
+use super::functional_key::settle_key_columns;
 use super::renumbering::Renumbering;
 use super::stored_expression::columns_of;
 use super::table_error;
@@ -63,6 +64,11 @@ impl Alteration {
     /// The definition that the table gets.
     pub fn definition(&self) -> &TableDefinition {
         &self.draft.definition
+    }
+
+    /// Takes in what binding its expressions tells. Errors: 1071, 3753, 3757, 3761.
+    pub fn settle(&mut self, plan: &RowPlan) -> SqlResult<()> {
+        settle_key_columns(&mut self.draft.definition, plan)
     }
 
     /// Copies every row into a table of the new definition, which takes the old one's place. `plan` has its
@@ -178,7 +184,8 @@ impl Definer<'_> {
         definition.options.clone_from(&wanted.options);
         definition.collation = wanted.collation;
         for index in &mut definition.indexes {
-            if let Some(other) = wanted.indexes.iter().find(|other| other.name == index.name) {
+            if let Some(other) = wanted.indexes.iter().find(|other| is_one_index(other, index)) {
+                index.name.clone_from(&other.name);
                 index.comment.clone_from(&other.comment);
                 index.invisible = other.invisible;
                 index.generated = other.generated;
@@ -196,7 +203,7 @@ impl Definer<'_> {
 /// The same definition with its indexes in the order of another, which has the same.
 fn with_indexes_as(definition: &TableDefinition, other: &TableDefinition) -> TableDefinition {
     let mut ordered = definition.clone();
-    let place = |index: &IndexDefinition| other.indexes.iter().position(|known| known.name == index.name);
+    let place = |index: &IndexDefinition| other.indexes.iter().position(|known| is_one_index(known, index));
     ordered.indexes.sort_by_key(place);
     ordered
 }
@@ -210,12 +217,16 @@ pub(super) fn plan_of(table: &Table, old: &TableDefinition, draft: &Draft) -> Al
         return AlterPlan::Rebuild;
     }
     match plan(old, new, &draft.sources) {
-        // An index in the place of another of its name.
-        AlterPlan::Indexes { dropped, added } if added.iter().any(|one| dropped.contains(&one.name)) => {
+        // An index under the name of another, which goes or gets another name.
+        AlterPlan::Indexes { added, .. } if added.iter().any(|one| has_index_called(old, &one.name)) => {
             AlterPlan::Rebuild
         }
         plan => plan,
     }
+}
+
+fn has_index_called(table: &TableDefinition, name: &str) -> bool {
+    table.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(name))
 }
 
 /// Columns of the new table whose values follow from the others: new ones with a default that is computed, and generated ones that are

@@ -1,4 +1,4 @@
-//! Expressions that are kept with a definition: CHECK constraints, DEFAULT (expression), generated columns. What they may hold, the text that is kept,
+//! Expressions that are kept with a definition: CHECK constraints, DEFAULT (expression), generated columns, functional key parts. What they may hold, the text that is kept,
 //! the columns that it names. Main type: [`Purpose`].
 
 use crate::definer::Definer;
@@ -15,6 +15,8 @@ pub(super) enum Purpose<'a> {
     Default(&'a str),
     /// The values of a generated column.
     Generated(&'a str),
+    /// A part of an index.
+    KeyPart(&'a str),
 }
 
 /// Where a function that reads or changes something beside its arguments may be called.
@@ -83,11 +85,11 @@ impl Purpose<'_> {
         match self {
             Purpose::Check(_) => allowed == InChecksToo,
             Purpose::Default(_) => allowed != Nowhere,
-            Purpose::Generated(_) => false,
+            Purpose::Generated(_) | Purpose::KeyPart(_) => false,
         }
     }
 
-    /// Error 3814, 3770 or 3763.
+    /// Error 3814, 3770, 3763 or 3758.
     fn function(self, shown: &str) -> SqlError {
         match self {
             Purpose::Check(name) => {
@@ -99,10 +101,11 @@ impl Purpose<'_> {
             Purpose::Generated(column) => {
                 sql_error!(ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED, column, shown)
             }
+            Purpose::KeyPart(_) => self.disallowed(),
         }
     }
 
-    /// Error 3815, 3769 or 3102.
+    /// Error 3815, 3769, 3102 or 3758.
     fn disallowed(self) -> SqlError {
         match self {
             Purpose::Check(name) => sql_error!(ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED, name),
@@ -110,6 +113,7 @@ impl Purpose<'_> {
                 sql_error!(ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED, column)
             }
             Purpose::Generated(column) => sql_error!(ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, column),
+            Purpose::KeyPart(index) => sql_error!(ER_FUNCTIONAL_INDEX_FUNCTION_IS_NOT_ALLOWED, index),
         }
     }
 
@@ -117,19 +121,20 @@ impl Purpose<'_> {
     fn variables(self) -> SqlError {
         match self {
             Purpose::Check(name) => sql_error!(ER_CHECK_CONSTRAINT_VARIABLES, name),
-            // MySQL has the one text for both.
-            Purpose::Default(column) | Purpose::Generated(column) => {
-                sql_error!(ER_DEFAULT_VAL_GENERATED_VARIABLES, column)
+            // MySQL has the one text for all.
+            Purpose::Default(name) | Purpose::Generated(name) | Purpose::KeyPart(name) => {
+                sql_error!(ER_DEFAULT_VAL_GENERATED_VARIABLES, name)
             }
         }
     }
 
-    /// Error 3812, 3771 or 3764.
+    /// Error 3812, 3771, 3764 or 3800.
     fn row_value(self) -> SqlError {
         match self {
             Purpose::Check(name) => sql_error!(ER_NON_BOOLEAN_EXPR_FOR_CHECK_CONSTRAINT, name),
             Purpose::Default(column) => sql_error!(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, column),
             Purpose::Generated(column) => sql_error!(ER_GENERATED_COLUMN_ROW_VALUE, column),
+            Purpose::KeyPart(index) => sql_error!(ER_FUNCTIONAL_INDEX_ROW_VALUE_IS_NOT_ALLOWED, index),
         }
     }
 }
@@ -184,6 +189,7 @@ fn check_allowed(expression: &Expression, purpose: Purpose<'_>) -> SqlResult<()>
         E::WindowFunction(call) => {
             return Err(sql_error!(ER_WINDOW_INVALID_WINDOW_FUNC_USE, call.kind.name()));
         }
+        E::Default(_) if matches!(purpose, Purpose::KeyPart(_)) => return Err(purpose.disallowed()),
         E::Values(_) => return Err(purpose.function("values")),
         E::Match { .. } => return Err(purpose.function("match")),
         E::Function(call) => {

@@ -5,7 +5,8 @@ use super::check::{add_checks, of_elements};
 use super::column::{ColumnDraft, declared_row_bytes};
 use super::computed_column::check_computed;
 use super::foreign_key::{add_foreign_keys, forget_keys_unkept, keys_of_elements, refuse_keys};
-use super::index::{build_index, sort_indexes};
+use super::functional_key::{NAMELESS, add_key_columns, check_kind, has_expression, put_hidden_last};
+use super::index::{build_index, index_name, sort_indexes, warn_of_duplicate};
 use super::options::check_engine;
 use super::referred_table::{judge_parents, judge_waiting, locks_on_parents, require_references};
 use super::tables_that_refer::{
@@ -310,6 +311,7 @@ impl Definer<'_> {
         for key in &keys {
             self.add_index(definition, key, drafts)?;
         }
+        put_hidden_last(definition);
         sort_indexes(definition);
         Ok(())
     }
@@ -327,6 +329,14 @@ impl Definer<'_> {
             return Err(sql_error!(ER_TOO_MANY_KEYS, limits::INDEXES_MAX));
         }
         let is_strict = self.sql_mode().is_strict();
+        let named;
+        let key = match has_expression(key) {
+            true => {
+                named = self.add_functional_parts(definition, key)?;
+                &named
+            }
+            false => key,
+        };
         let (columns, taken) = (&definition.columns, &definition.indexes);
         let index = build_index(key, columns, taken, self.diagnostics, is_strict)?;
         if index.kind == IndexKind::Primary {
@@ -348,8 +358,21 @@ impl Definer<'_> {
                 column.nullable = false;
             }
         }
+        warn_of_duplicate(&index, definition, self.diagnostics);
         definition.indexes.push(index);
         Ok(())
+    }
+
+    /// The columns of functional parts; returns the index with its name, which theirs are made of.
+    fn add_functional_parts(
+        &mut self,
+        definition: &mut TableDefinition,
+        key: &IndexSpecification,
+    ) -> SqlResult<IndexSpecification> {
+        check_kind(key)?;
+        let name = index_name(key, NAMELESS, &definition.indexes)?;
+        add_key_columns(self, definition, key, &name)?;
+        Ok(IndexSpecification { name: Some(name), ..key.clone() })
     }
 
     /// The tables that a DROP TABLE names. Errors: 1046, 1066, 1142.
@@ -652,10 +675,14 @@ pub(super) fn check_table_name(name: &str) -> SqlResult<()> {
     Ok(())
 }
 
-/// Error 1060 for a name that occurs twice.
+/// Error 1060 for a name that occurs twice; 1815 if one of both is the name of a functional key part.
 pub(super) fn check_column_names(columns: &[ColumnDefinition]) -> SqlResult<()> {
     let mut seen = std::collections::BTreeSet::new();
     match columns.iter().find(|column| !seen.insert(column.name.to_lowercase())) {
+        Some(column) if column.is_hidden() => {
+            let why = format!("The column name '{}' is already in use by a hidden column", column.name);
+            Err(sql_error!(ER_INTERNAL_ERROR, why))
+        }
         Some(column) => Err(sql_error!(ER_DUP_FIELDNAME, column.name)),
         None => Ok(()),
     }

@@ -22,7 +22,7 @@ pub(crate) use writer::Writer;
 /// Version of a schema's form.
 const SCHEMA_VERSION: u8 = 1;
 /// Version of the form of a table that is written. Every version that was ever released is read.
-const TABLE_VERSION: u8 = 4;
+const TABLE_VERSION: u8 = 5;
 /// The version that brought CHECK constraints.
 const WITH_CHECKS: u8 = 2;
 /// The version that brought foreign keys.
@@ -216,7 +216,8 @@ fn write_column(out: &mut Writer, column: &ColumnDefinition) {
         | u8::from(column.invisible) << 2
         | u8::from(column.names_collation) << 3
         | u8::from(column.generated.is_some()) << 4
-        | u8::from(column.generated.as_ref().is_some_and(|generated| generated.stored)) << 5);
+        | u8::from(column.generated.as_ref().is_some_and(|generated| generated.stored)) << 5
+        | u8::from(column.is_hidden()) << 6);
     if let Some(generated) = &column.generated {
         out.string(&generated.text);
     }
@@ -231,7 +232,11 @@ fn read_column(from: &mut Reader<'_>) -> Result<ColumnDefinition> {
     let flags = from.u8()?;
     let generated = match flags & 16 {
         0 => None,
-        _ => Some(GeneratedColumn { text: from.string()?, stored: flags & 32 != 0 }),
+        _ => Some(GeneratedColumn {
+            text: from.string()?,
+            stored: flags & 32 != 0,
+            is_key_part: flags & 64 != 0,
+        }),
     };
     let default = read_default(from, &column_type)?;
     Ok(ColumnDefinition {

@@ -6,6 +6,7 @@ mod auto_increment;
 pub mod codec;
 mod constraint_names;
 mod foreign_key;
+mod functional_key;
 mod storage_engine;
 pub mod table;
 pub mod view;
@@ -16,6 +17,7 @@ pub use auto_increment::{
 pub use codec::{CorruptDefinition, decode_schema, decode_table, encode_schema, encode_table};
 pub use constraint_names::{ConstraintNames, Reference, ReferringKeys, TakenName, first_taken_name};
 pub use foreign_key::{ForeignKeyDefinition, GENERATED_FOREIGN_KEY, MatchOption, ReferenceAction};
+pub use functional_key::{index_of_key_column, key_column_name};
 pub use storage_engine::StorageEngine;
 pub use table::{
     CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, GeneratedColumn, IndexDefinition,

@@ -32,7 +32,7 @@ pub struct TableDefinition {
     pub id: TableId,
     /// Full name.
     pub name: TableName,
-    /// Columns in their visible order.
+    /// Columns in their visible order, then those of functional key parts.
     pub columns: Vec<ColumnDefinition>,
     /// Indexes in the order of SHOW CREATE TABLE; the primary key, if any, first.
     /// A table without primary key gets a hidden clustered index that is not listed here.
@@ -110,6 +110,8 @@ pub struct GeneratedColumn {
     pub text: String,
     /// STORED. Rows hold values of VIRTUAL columns too; what tells the two apart is what ALTER TABLE allows and what is shown.
     pub stored: bool,
+    /// It is a functional key part: no statement can name it, and it goes with its index.
+    pub is_key_part: bool,
 }
 
 /// What a column holds when a row gives it no value.
@@ -197,7 +199,8 @@ impl TableDefinition {
 
     /// Position of the column of that name, without regard to case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
+        let is_it = |column: &ColumnDefinition| column.name.eq_ignore_ascii_case(name) && !column.is_hidden();
+        self.columns.iter().position(is_it)
     }
 
     /// The same under another name: names of constraints that were made of its name follow.

@@ -2,7 +2,7 @@
 //! Here is also the one rule of strict mode for what expressions report while a statement changes data: some warnings
 //! are errors then ([`Diagnostics::escalate`]). Whoever runs the statement looks for them with [`Diagnostics::raised`].
 
-use crate::{ErrorCode, SqlError, code};
+use crate::{ErrorCode, SqlError, SqlResult, code};
 
 /// Warnings that end a data-changing statement in strict mode.
 const ESCALATED: [ErrorCode; 21] = [
@@ -176,6 +176,22 @@ impl Diagnostics {
         let room = self.kept_max.saturating_sub(self.conditions.len());
         self.conditions.extend(taken.conditions.into_iter().take(room));
         self.raised = self.raised.take().or(taken.raised);
+    }
+
+    /// Puts others in the place of what was added since the mark, of what was raised and of an outcome's error, where there are others.
+    pub fn retell<T>(
+        &mut self,
+        mark: DiagnosticsMark,
+        outcome: SqlResult<T>,
+        other: &dyn Fn(&SqlError) -> Option<SqlError>,
+    ) -> SqlResult<T> {
+        let told = self.conditions[mark.kept..].iter_mut().map(|condition| &mut condition.error);
+        for error in told.chain(self.raised.as_mut()) {
+            if let Some(other) = other(error) {
+                *error = other;
+            }
+        }
+        outcome.map_err(|error| other(&error).unwrap_or(error))
     }
 
     /// Adds a condition.

@@ -3,6 +3,7 @@
 
 use crate::step::Step;
 use plan::{Plan, PlanKind};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// A JSON value.
@@ -25,6 +26,12 @@ pub enum Json {
 impl From<&str> for Json {
     fn from(text: &str) -> Json {
         Json::Text(text.to_owned())
+    }
+}
+
+impl From<Cow<'_, str>> for Json {
+    fn from(text: Cow<'_, str>) -> Json {
+        Json::Text(text.into_owned())
     }
 }
 

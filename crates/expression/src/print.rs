@@ -262,7 +262,7 @@ pub fn same(left: &Expression, right: &Expression) -> bool {
 }
 
 /// Compares what a node has besides its children.
-fn same_head(left: &Expression, right: &Expression) -> bool {
+pub(crate) fn same_head(left: &Expression, right: &Expression) -> bool {
     use ExpressionKind as Kind;
     match (&left.kind, &right.kind) {
         (Kind::Literal(left), Kind::Literal(right)) => left == right,

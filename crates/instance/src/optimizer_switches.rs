@@ -23,7 +23,7 @@ const OF_MYSQL: [(&str, Rule); 8] = [
 const OF_MYSQL_AGAINST: [(&str, Rule); 1] = [("subquery_to_derived", Rule::SubqueryRunsFirst)];
 
 /// Flags of its own.
-const OWN: [(&str, Rule); 16] = [
+const OWN: [(&str, Rule); 17] = [
     ("idle_groups", Rule::IdleGroups),
     ("early_subqueries", Rule::EarlySubqueries),
     ("grouped_subqueries", Rule::GroupedSubqueries),
@@ -32,6 +32,7 @@ const OWN: [(&str, Rule); 16] = [
     ("outer_to_inner", Rule::OuterToInner),
     ("null_antijoin", Rule::NullAntijoin),
     ("known_conditions", Rule::KnownConditions),
+    ("indexed_values", Rule::IndexedValues),
     ("join_order", Rule::JoinOrder),
     ("hash_keys_at_scans", Rule::HashKeysAtScans),
     ("kept_slots", Rule::KeptSlots),

@@ -40,6 +40,8 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Columns or column prefixes of the indexes beside the primary key, in their order.
     pub indexes: Vec<Vec<&'static str>>,
+    /// Functional key parts, with `@` before names of columns, and the family of columns that they compare with.
+    pub expressions: Vec<(&'static str, char)>,
     /// How it is made and filled.
     pub statements: Vec<String>,
 }
@@ -166,6 +168,11 @@ fn table(random: &mut Random, name: &'static str, size: Size) -> Table {
         let unique = index.contains(&"id") && random.percent(30);
         format!("{}KEY k{at} ({})", if unique { "UNIQUE " } else { "" }, index.join(", "))
     }));
+    let expressions = expressions(random, &columns);
+    parts.extend(expressions.iter().enumerate().map(|(at, (text, _))| {
+        let other = if random.percent(30) { ", id" } else { "" };
+        format!("KEY f{at} (({}){other})", text.replace('@', ""))
+    }));
     let mut statements = vec![format!("CREATE TABLE {name} ({})", parts.join(", "))];
     let rows = match size {
         Size::Small if random.percent(3) => 0,
@@ -177,11 +184,36 @@ fn table(random: &mut Random, name: &'static str, size: Size) -> Table {
         statements.push(filling(random, name, &columns, rows, size));
     }
     statements.push(format!("ANALYZE TABLE {name}"));
-    Table { name, columns, indexes, statements }
+    Table { name, columns, indexes, expressions, statements }
 }
 
 fn declared(column: &Column) -> String {
     format!("{} {}{}", column.name, column.kind, if column.nullable { "" } else { " NOT NULL" })
+}
+
+/// Expressions that functional key parts are: those columns that they read, their texts, and what they compare with.
+const EXPRESSIONS: [(&[&str], &str, char); 14] = [
+    (&["i0"], "@i0 % 3", 'i'),
+    (&["i0"], "@i0 DIV 2", 'i'),
+    (&["i0"], "coalesce(@i0, 0)", 'i'),
+    (&["i0"], "@i0 IS NULL", 'i'),
+    (&["i0"], "CASE WHEN @i0 > 2 THEN @i0 END", 'i'),
+    (&["i0"], "CAST(@i0 AS CHAR(20))", 's'),
+    (&["i0", "i1"], "@i0 > @i1", 'i'),
+    (&["i0", "i1"], "ifnull(@i0, @i1)", 'i'),
+    (&["d0"], "@d0 * 2", 'd'),
+    (&["d0"], "floor(@d0)", 'i'),
+    (&["f0"], "-@f0", 'f'),
+    (&["s1"], "lower(@s1)", 's'),
+    (&["s1"], "concat(@s1, 'b')", 's'),
+    (&["t0"], "year(@t0)", 'i'),
+];
+
+fn expressions(random: &mut Random, columns: &[Column]) -> Vec<(&'static str, char)> {
+    let has = |name: &&str| columns.iter().any(|column| column.name == *name);
+    let mut chosen: Vec<_> = EXPRESSIONS.iter().filter(|(read, ..)| read.iter().all(has)).collect();
+    chosen.retain(|_| random.percent(25));
+    chosen.into_iter().map(|(_, text, family)| (*text, *family)).collect()
 }
 
 fn indexes(random: &mut Random, columns: &[Column], size: Size) -> Vec<Vec<&'static str>> {

@@ -86,6 +86,8 @@ pub struct BoundColumn {
     pub result: ResultType,
     /// Whether `*` leaves it out.
     pub invisible: bool,
+    /// Whether no name finds it either: the value of a functional key part.
+    pub hidden: bool,
     /// What clients see of where a column of a query in FROM comes from: see [`BoundTable::origin`].
     pub origin: Option<ColumnOrigin>,
     /// Where its values come from: see [`plan::physical::OutputColumn`].
@@ -95,6 +97,13 @@ pub struct BoundColumn {
     /// Display width of an integer that a temporary table keeps, where it is shown as it is. What is computed of it counts with
     /// the width of its type.
     pub shown_width: Option<u32>,
+}
+
+impl BoundColumn {
+    /// Whether a name finds it.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name) && !self.hidden
+    }
 }
 
 /// A table of FROM.

@@ -10,6 +10,7 @@ mod change;
 mod checked_parameter;
 pub mod dependence;
 mod depth;
+mod functional_key;
 pub mod json_table;
 pub mod lateral;
 pub mod physical;
@@ -36,6 +37,7 @@ pub use change::{
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
+pub use functional_key::told_of_index;
 pub use physical::QueryPlan;
 pub use privileges_needed::{PrivilegesNeeded, ViewPrivileges, error_of_view};
 pub use references::{ChildKey, ParentKey, References, ReferredIndex};

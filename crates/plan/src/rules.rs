@@ -31,6 +31,8 @@ pub enum Rule {
     NullAntijoin,
     /// Conditions are decided by what the types and declarations of their columns say.
     KnownConditions,
+    /// What an index has of an expression is not computed.
+    IndexedValues,
     /// Tables are joined in the order that costs least.
     JoinOrder,
     /// Hash joins.

@@ -1,7 +1,7 @@
 //! From a bound SELECT to its plan: first the rewrites, then `lower.rs`. Binding plans queries within a statement by it, because
 //! what stands around a subquery depends on how its rows are found. Main functions: [`plan_select`], [`plan_derived`].
 
-use crate::bind::{Binder, convert_columns};
+use crate::bind::{Binder, convert_columns, indexed_values};
 use crate::lower::{Lowered, lower};
 use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
@@ -12,8 +12,8 @@ use optimizer::{
 use plan::physical::{ExplainRow, QueryPlan};
 use plan::{Rule, SubqueryGroups};
 use rewrite::{
-    GroupedByOuter, Pushdown, grouped_by_outer, groups_silently, is_joinable, keep_times, take_in_derived,
-    takes_conditions, takes_groups, without_select_list,
+    GroupedByOuter, Pushdown, grouped_by_outer, groups_silently, is_joinable, keep_times,
+    read_indexed_values, take_in_derived, takes_conditions, takes_groups, without_select_list,
 };
 use std::sync::Arc;
 
@@ -147,6 +147,7 @@ fn settle_select(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResu
     if let Some(block) = binder.blocks.last_mut() {
         take_in_derived(rules, block, &mut binder.common_tables.uses, select);
     }
+    use_indexed_values(binder, select);
     settle_from(binder, select)?;
     keep_times_of_rows(binder, select);
     push_into_derived(binder, select)
@@ -155,9 +156,21 @@ fn settle_select(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResu
 /// The same for the rows of a statement that changes them: its queries in FROM are not read in place, because which tables it
 /// changes is settled.
 pub(crate) fn settle_change(binder: &mut Binder<'_>, select: &mut LogicalSelect) -> SqlResult<()> {
+    use_indexed_values(binder, select);
     settle_from(binder, select)?;
     keep_times(&mut binder.survey(), select.tree.as_mut(), &mut select.conditions, &mut []);
     push_into_derived(binder, select)
+}
+
+/// Reads from generated columns what indexes have of them.
+fn use_indexed_values(binder: &mut Binder<'_>, select: &mut LogicalSelect) {
+    if !binder.rules().has(Rule::IndexedValues) {
+        return;
+    }
+    let values = indexed_values(binder);
+    if let (false, Some(block)) = (values.is_empty(), binder.blocks.last_mut()) {
+        read_indexed_values(block, select, values);
+    }
 }
 
 /// Plans queries in FROM, takes alternatives apart and finds what follows from the conditions.

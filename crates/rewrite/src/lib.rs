@@ -5,12 +5,14 @@
 
 mod constant_rows;
 mod graft;
+mod indexed_values;
 mod merge;
 mod outer_groups;
 mod pushdown;
 mod semijoin;
 
 pub use constant_rows::keep_times;
+pub use indexed_values::{IndexedValue, read_indexed_values};
 pub use merge::take_in_derived;
 pub use outer_groups::{GroupedByOuter, grouped_by_outer, takes_groups, without_select_list};
 pub use pushdown::{ConvertColumns, Pushdown, Pushed, add_inner_conditions, takes_conditions};

@@ -84,8 +84,8 @@ pub(crate) fn create_table(
         let defaults = defaults_of(session, ddl::declared_defaults(statement));
         match definer_with(session, defaults).create_locked(name, create)? {
             Creation::Done => session.send_ok(channel),
-            Creation::ToMake(definition) => {
-                check_expressions(session, &definition)?;
+            Creation::ToMake(mut definition) => {
+                settle_expressions(session, &mut definition)?;
                 definer(session).make_table(*definition)?;
                 session.send_ok(channel)
             }
@@ -136,9 +136,9 @@ pub(crate) fn selected_table(
         session.transaction.only_planned = described.is_err();
         described
     })?;
-    let (definition, insert) =
+    let (mut definition, insert) =
         definer(session).selected_definition(selected, create, query.clone(), &described)?;
-    check_expressions(session, &definition)?;
+    settle_expressions(session, &mut definition)?;
     Ok(Some((definition, insert)))
 }
 
@@ -309,10 +309,11 @@ fn alter_with(
 }
 
 /// Carries out a change that is decided. Returns the number of rows that it reports as copied, if it tells any.
-fn carry_out(session: &mut Session, alteration: Alteration) -> SqlResult<Option<u64>> {
+fn carry_out(session: &mut Session, mut alteration: Alteration) -> SqlResult<Option<u64>> {
     let copied = if alteration.copies_rows() {
         in_own_transaction(session, |context| {
             let plan = planning::plan_rows(alteration.definition(), context)?;
+            alteration.settle(&plan)?;
             alteration.copy_rows(&plan, context)
         })?
     } else {
@@ -323,8 +324,17 @@ fn carry_out(session: &mut Session, alteration: Alteration) -> SqlResult<Option<
     definer(session).finish_alteration(alteration, copied)
 }
 
+/// Binds the expressions of a table that is to be made, and gives it what their types say.
+pub(crate) fn settle_expressions(session: &mut Session, definition: &mut TableDefinition) -> SqlResult<()> {
+    if definition.checks.is_empty() && !definition.computes_values() {
+        return Ok(());
+    }
+    let plan = in_own_transaction(session, |context| planning::plan_rows(definition, context))?;
+    ddl::settle_key_columns(definition, &plan)
+}
+
 /// Errors of the expressions of a definition.
-pub(crate) fn check_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
+fn check_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
     if definition.checks.is_empty() && !definition.computes_values() {
         return Ok(());
     }

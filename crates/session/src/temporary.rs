@@ -1,7 +1,7 @@
 //! Temporary tables as statements of this session make and remove them. Nothing of it commits the transaction, and nobody else's locks
 //! are in the way; the rows roll back with the transaction, the tables stay.
 
-use crate::definitions::{check_expressions, defaults_of, definer, definer_with, selected_table};
+use crate::definitions::{defaults_of, definer, definer_with, selected_table, settle_expressions};
 use crate::session::Session;
 use catalog::{LockKey, LockMode};
 use ddl::{Creation, Selected, TABLE_BEING_FILLED};
@@ -48,8 +48,8 @@ fn make_table(
     };
     match creation? {
         Creation::Done => session.send_ok(channel),
-        Creation::ToMake(definition) => {
-            check_expressions(session, &definition)?;
+        Creation::ToMake(mut definition) => {
+            settle_expressions(session, &mut definition)?;
             ddl::make_temporary(&definer(session), *definition)?;
             session.send_ok(channel)
         }

@@ -37,6 +37,10 @@ fn example() -> TableDefinition {
     columns[0].auto_increment = true;
     columns[4].on_update_now = Some(3);
     columns[5].invisible = true;
+    let mut part = column("!hidden!k!0!0", ColumnType::big_int(), ColumnDefault::None);
+    let text = "(`price` + 1)".to_owned();
+    part.generated = Some(GeneratedColumn { text, stored: false, is_key_part: true });
+    columns.push(part);
     TableDefinition {
         id: TableId(7),
         name: TableName { schema: "shop".to_owned(), table: "item".to_owned() },
@@ -86,6 +90,11 @@ fn definitions_round_trip() {
 #[test]
 fn earlier_versions_are_read() {
     let mut table = example();
+    // The fourth had no functional key parts.
+    table.columns.pop();
+    let mut bytes = encode_table(&table);
+    bytes[0] = 4;
+    assert_eq!(decode_table(&bytes), Ok(table.clone()));
     table.options.engine = StorageEngine::InnoDb;
     let mut bytes = encode_table(&table);
     // The third had no storage engine at its end.

@@ -53,7 +53,14 @@ impl<'r, 's> CopiedRows<'r, 's> {
                     self.storing.default((default, true), columns, at, row, row_number, &mut self.run)?;
             }
             let generated = self.plan.generated.iter().filter(|one| one.column == at);
-            generate(generated, columns, row, (self.storing, row_number), &mut self.run)?;
+            // MySQL computes others when they are read.
+            let is_kept = columns[at].generated.as_ref().is_some_and(|how| how.stored || how.is_key_part);
+            let escalates = is_kept && self.run.statement.facts.sql_mode.is_strict();
+            self.run.diagnostics().escalate(escalates);
+            let generated = generate(generated, columns, row, (self.storing, row_number), &mut self.run);
+            let raised = self.run.check_raised();
+            self.run.diagnostics().escalate(false);
+            generated.and(raised)?;
         }
         Ok(())
     }

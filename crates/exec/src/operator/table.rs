@@ -542,12 +542,10 @@ impl InnerReader for TableReader<'_> {
         TableReader::start(self, row, run)
     }
 
-    #[inline]
     fn want(&mut self, rows_max: usize) {
         TableReader::want(self, rows_max);
     }
 
-    #[inline]
     fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {
         TableReader::next_row(self, rows, run)
     }

@@ -481,7 +481,11 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
                     column.default = ColumnDefault::Expression(printed(expression));
                 }
                 ast::ColumnAttribute::Generated { expression, stored } => {
-                    column.generated = Some(GeneratedColumn { text: printed(expression), stored: *stored });
+                    column.generated = Some(GeneratedColumn {
+                        text: printed(expression),
+                        stored: *stored,
+                        is_key_part: false,
+                    });
                 }
                 _ => {}
             }

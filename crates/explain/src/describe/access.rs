@@ -6,6 +6,7 @@ use crate::step::{Estimate, Step};
 use expression::operators::ComparisonOperator;
 use expression::{Expression, ExpressionKind};
 use plan::physical::{AccessPath, KeyCondition, TableAccess, VirtualAccess, VirtualKey};
+use std::borrow::Cow;
 
 impl<'a> Describer<'a> {
     pub(super) fn table(&mut self, access: &'a TableAccess) -> Step {
@@ -63,8 +64,8 @@ impl<'a> Describer<'a> {
     fn with_access_details(&self, step: Step, access: &TableAccess) -> Step {
         let definition = access.table.definition();
         let name = &definition.name;
-        let columns: Vec<&str> =
-            access.columns.iter().map(|(column, _)| definition.columns[*column].name.as_str()).collect();
+        let columns: Vec<_> =
+            access.columns.iter().map(|(column, _)| definition.columns[*column].shown_name()).collect();
         let mut step = step
             .detail("table_name", name.table.as_str())
             .detail("schema_name", name.schema.as_str())
@@ -211,7 +212,9 @@ impl<'a> Describer<'a> {
             let parts: Vec<Vec<String>> = conditions
                 .iter()
                 .zip(&index.parts)
-                .map(|(condition, part)| self.part_text(condition, &definition.columns[part.column].name))
+                .map(|(condition, part)| {
+                    self.part_text(condition, &definition.columns[part.column].shown_name())
+                })
                 .collect();
             match parts.as_slice() {
                 [only] => alternatives.extend(only.iter().map(|text| format!("({text})"))),
@@ -261,7 +264,7 @@ fn key_points(access: &TableAccess) -> Vec<(String, &Expression)> {
         .zip(&index.parts)
         .filter_map(|(condition, part)| match condition {
             KeyCondition::Points(points) if points.len() == 1 => {
-                Some((definition.columns[part.column].name.clone(), &points[0].0))
+                Some((definition.columns[part.column].shown_name().into_owned(), &points[0].0))
             }
             _ => None,
         })
@@ -269,12 +272,12 @@ fn key_points(access: &TableAccess) -> Vec<(String, &Expression)> {
 }
 
 /// The columns that ranges of the index look at.
-fn key_columns(access: &TableAccess) -> Vec<&str> {
+fn key_columns(access: &TableAccess) -> Vec<Cow<'_, str>> {
     let definition = access.table.definition();
     let index = access.table.indexes()[access.path.index].definition(&access.table);
     let parts = access.path.ranges.iter().flatten().map(Vec::len).max().unwrap_or(0);
     let columns = index.into_iter().flat_map(|index| index.parts.iter().take(parts));
-    columns.map(|part| definition.columns[part.column].name.as_str()).collect()
+    columns.map(|part| definition.columns[part.column].shown_name()).collect()
 }
 
 /// What a part of an index is looked up by: `const`, or a column.

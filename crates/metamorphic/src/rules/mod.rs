@@ -1,5 +1,6 @@
 //! What is tested: rules of the optimizer with their switches, and for each of them queries that it changes. Main type: [`Rule`].
 
+mod computed;
 mod derived;
 mod groups;
 mod joins;
@@ -73,6 +74,7 @@ pub const RULES: &[Rule] = &[
     Rule::own("hash_keys_at_scans", Small, joins::by_integers, "hash"),
     Rule::own("kept_slots", Small, joins::few_columns, "hash"),
     Rule::own("known_conditions", Small, ranges::known_conditions, ""),
+    Rule::own("indexed_values", Small, computed::by_expression, ""),
     Rule::own("index_ranges", Small, ranges::by_index, ""),
     Rule::of_mysql("index_merge", "index_merge", Medium, ranges::union),
     Rule::own("index_order", Medium, ranges::ordered, ""),

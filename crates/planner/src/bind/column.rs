@@ -26,7 +26,7 @@ pub(super) fn table_matches(table: &BoundTable, reference: &ast::ColumnReference
 /// The column of that name in the first table.
 pub(super) fn find_in_first(block: &Block, reference: &ast::ColumnReference) -> Option<(usize, usize)> {
     let table = block.tables.first().filter(|table| table_matches(table, reference))?;
-    let is_it = |column: &BoundColumn| column.name.eq_ignore_ascii_case(&reference.column);
+    let is_it = |column: &BoundColumn| column.is_called(&reference.column);
     table.columns.iter().position(is_it).map(|column| (0, column))
 }
 
@@ -35,7 +35,7 @@ pub(super) fn find_column(
     block: &Block,
     reference: &ast::ColumnReference,
 ) -> SqlResult<Option<(usize, usize)>> {
-    let is_called_so = |column: &BoundColumn| column.name.eq_ignore_ascii_case(&reference.column);
+    let is_called_so = |column: &BoundColumn| column.is_called(&reference.column);
     let mut found = None;
     // Whether the name may mean that column as well.
     let mut may_mean = |place: (usize, usize)| found.replace(place).is_none_or(|known| known == place);
@@ -70,6 +70,7 @@ pub(crate) fn table_columns(definition: &TableDefinition) -> Vec<BoundColumn> {
         name: column.name.clone(),
         result: ResultType::column(column.column_type.clone(), column.nullable),
         invisible: column.invisible,
+        hidden: column.is_hidden(),
         origin: None,
         source: ValueSource::Column,
         computed: false,
@@ -118,6 +119,7 @@ pub(crate) fn derived_columns(
             name,
             result: ResultType { column_type, ..column.result },
             invisible: false,
+            hidden: false,
             origin: Some(origin),
             source: column.source,
             computed: column.computed,

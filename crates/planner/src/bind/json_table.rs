@@ -39,6 +39,7 @@ pub(super) fn json_table(binder: &mut Binder<'_>, table: &ast::JsonTable) -> Sql
         name: column.name.clone(),
         result: column.result.clone(),
         invisible: false,
+        hidden: false,
         origin: Some(ColumnOrigin::temporary(&table.alias, &column.name)),
         source: ValueSource::Column,
         computed: false,

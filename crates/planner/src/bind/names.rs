@@ -39,9 +39,7 @@ pub(super) fn find_item<'b>(
                 return Err(ambiguous());
             }
             called = called.or(Some(item));
-        } else if table.columns[column].name.eq_ignore_ascii_case(&reference.column)
-            && table_matches(table, reference)
-        {
+        } else if table.columns[column].is_called(&reference.column) && table_matches(table, reference) {
             several_show |= differs(showing);
             showing = Some(item);
         }
@@ -58,9 +56,7 @@ fn group_key<'b>(block: &'b Block, reference: &ast::ColumnReference) -> SqlResul
     for key in &block.group_keys {
         let Some((table, column)) = block.place(key) else { continue };
         let table = &block.tables[table];
-        if !table.columns[column].name.eq_ignore_ascii_case(&reference.column)
-            || !table_matches(table, reference)
-        {
+        if !table.columns[column].is_called(&reference.column) || !table_matches(table, reference) {
             continue;
         }
         if found.is_some_and(|known| !known.same(key)) {

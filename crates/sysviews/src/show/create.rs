@@ -14,7 +14,7 @@ use values::{TypeKind, Value};
 /// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter, `zone` the session's.
 pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: &TimeZone) -> String {
     let mut lines: Vec<String> =
-        table.columns.iter().map(|column| column_line(column, table.collation, zone)).collect();
+        table.named_columns().iter().map(|column| column_line(column, table.collation, zone)).collect();
     let order = crate::printed_order(table);
     lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
     lines.extend(
@@ -123,7 +123,9 @@ fn index_line(index: &IndexDefinition, table: &TableDefinition) -> String {
         .parts
         .iter()
         .map(|part| {
-            let name = quoted(&table.columns[part.column].name);
+            let column = &table.columns[part.column];
+            let value = column.key_expression().map(|expression| format!("({expression})"));
+            let name = value.unwrap_or_else(|| quoted(&column.name));
             let prefix = part.prefix_length.map(|length| format!("({length})")).unwrap_or_default();
             format!("{name}{prefix}{}", if part.descending { " DESC" } else { "" })
         })

@@ -98,7 +98,9 @@ impl SystemTables<'_> {
         let is_wanted = |at: &usize| {
             wanted.has("COLUMN_NAME", &definition.columns[*at].name) && self.sees_column(definition, *at)
         };
-        rows.extend((0..definition.columns.len()).filter(is_wanted).map(|at| self.column_row(table, at)));
+        rows.extend(
+            (0..definition.named_columns().len()).filter(is_wanted).map(|at| self.column_row(table, at)),
+        );
     }
 
     /// The session's time zone.

@@ -1,5 +1,6 @@
 //! information_schema views of schemas, tables, indexes and constraints.
 
+use super::columns::escaped_expression;
 use super::cursor::{Pieces, ViewRows};
 use super::keys::Wanted;
 use super::{SystemTables, definition, names};
@@ -329,6 +330,7 @@ impl SystemTables<'_> {
             let distinct = statistics.distinct.get(stored.index_of_definition(position));
             for (place, part) in index.parts.iter().enumerate() {
                 let column = &definition.columns[part.column];
+                let expression = column.key_expression();
                 let distinct = distinct.and_then(|counts| counts.get(place)).copied().unwrap_or(0);
                 let cardinality = distinct.min(statistics.rows);
                 rows.push(vec![
@@ -339,7 +341,7 @@ impl SystemTables<'_> {
                     text(&*definition.name.schema),
                     text(&*index.name),
                     Value::UInt(place as u64 + 1),
-                    text(&*column.name),
+                    if expression.is_some() { Value::Null } else { text(&*column.name) },
                     text(if part.descending { "D" } else { "A" }),
                     Value::Int(cardinality as i64),
                     part.prefix_length.map_or(Value::Null, |length| Value::Int(i64::from(length))),
@@ -349,7 +351,7 @@ impl SystemTables<'_> {
                     text(""),
                     text(&*index.comment),
                     text(if index.invisible { "NO" } else { "YES" }),
-                    Value::Null,
+                    expression.map_or(Value::Null, |expression| text(escaped_expression(expression))),
                 ]);
             }
         }
@@ -360,7 +362,7 @@ impl SystemTables<'_> {
         let table = table.definition();
         for (index, _) in constraints(table) {
             for (place, part) in index.parts.iter().enumerate() {
-                if !self.sees_column(table, part.column) {
+                if table.columns[part.column].is_hidden() || !self.sees_column(table, part.column) {
                     continue;
                 }
                 rows.push(vec![
@@ -466,7 +468,7 @@ impl SystemTables<'_> {
         let own = temporary.map(AnyTable::Stored);
         let Some(found) = own.or_else(|| self.found(&name.schema, &name.table)) else { return Vec::new() };
         let definition = found.definition();
-        (0..definition.columns.len())
+        (0..definition.named_columns().len())
             .filter(|position| self.sees_column(definition, *position))
             .map(|position| self.column_row(&found, position))
             .collect()

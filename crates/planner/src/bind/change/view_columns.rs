@@ -119,6 +119,7 @@ pub(super) fn rename(
             name: named.name.clone(),
             result: one.expression.result.clone(),
             invisible: false,
+            hidden: false,
             origin: None,
             source: ValueSource::Column,
             computed: true,

@@ -1,0 +1,107 @@
+//! Functional key parts: expressions in an index. The value of each is that of a hidden column behind the others, which comes and
+//! goes with its index. Main functions: [`add_key_columns`], [`settle_key_columns`]. Decision 22.
+
+use super::index::check_key_bytes;
+use super::stored_expression::{Purpose, stored_text};
+use crate::definer::Definer;
+use dictionary::{
+    ColumnDefault, ColumnDefinition, GeneratedColumn, IndexDefinition, TableDefinition, key_column_name,
+};
+use errors::{SqlResult, sql_error};
+use expression::{Expression, TablePurpose, ValueSource, table_type};
+use parser::ast::{self, IndexSpecification, IndexType, KeyPartTarget};
+use plan::RowPlan;
+use values::{ColumnType, TypeKind};
+
+/// What an index without a name is called that has a functional part.
+pub(super) const NAMELESS: &str = "functional_index";
+
+/// Whether some part is an expression.
+pub(super) fn has_expression(specification: &IndexSpecification) -> bool {
+    specification.parts.iter().any(|part| matches!(part.target, KeyPartTarget::Expression(_)))
+}
+
+/// Errors 3756, 3759 and 3760 for indexes that have no functional parts.
+pub(super) fn check_kind(specification: &IndexSpecification) -> SqlResult<()> {
+    match specification.kind {
+        IndexType::Primary => Err(sql_error!(ER_FUNCTIONAL_INDEX_PRIMARY_KEY)),
+        IndexType::FullText => Err(sql_error!(ER_FULLTEXT_FUNCTIONAL_INDEX)),
+        IndexType::Spatial => Err(sql_error!(ER_SPATIAL_FUNCTIONAL_INDEX)),
+        IndexType::Unique | IndexType::Plain => Ok(()),
+    }
+}
+
+/// Adds the hidden columns of the functional parts of an index of that name. Their types are settled once their expressions are
+/// bound. Errors: 3758, 3762, 3800, those of what is kept.
+pub(super) fn add_key_columns(
+    definer: &Definer<'_>,
+    definition: &mut TableDefinition,
+    specification: &IndexSpecification,
+    index: &str,
+) -> SqlResult<()> {
+    for (place, part) in specification.parts.iter().enumerate() {
+        let KeyPartTarget::Expression(expression) = &part.target else { continue };
+        if matches!(expression, ast::Expression::Column(_)) {
+            return Err(sql_error!(ER_FUNCTIONAL_INDEX_ON_FIELD));
+        }
+        let text = stored_text(definer, expression, Purpose::KeyPart(index))?;
+        definition.columns.push(ColumnDefinition {
+            name: key_column_name(index, place),
+            column_type: ColumnType::integer(TypeKind::BigInt, false),
+            nullable: true,
+            default: ColumnDefault::None,
+            generated: Some(GeneratedColumn { text, stored: false, is_key_part: true }),
+            on_update_now: None,
+            auto_increment: false,
+            invisible: true,
+            names_collation: false,
+            comment: String::new(),
+        });
+    }
+    Ok(())
+}
+
+/// Puts the hidden columns behind the others, in the order of their names as MySQL has them. Returns the old places in the new order.
+pub(super) fn put_hidden_last(definition: &mut TableDefinition) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..definition.columns.len()).collect();
+    let columns = &definition.columns;
+    order.sort_by_cached_key(|at| columns[*at].is_hidden().then(|| columns[*at].name.to_lowercase()));
+    let place = |old: &mut usize| *old = order.iter().position(|at| at == old).unwrap_or(*old);
+    definition.indexes.iter_mut().flat_map(|index| &mut index.parts).for_each(|part| place(&mut part.column));
+    definition.foreign_keys.iter_mut().flat_map(|key| &mut key.columns).for_each(place);
+    definition.columns = order.iter().map(|at| definition.columns[*at].clone()).collect();
+    order
+}
+
+/// Gives the hidden columns the types of their expressions. `plan` has those of the definition. Errors: 1071, 3753, 3757, 3761.
+pub fn settle_key_columns(definition: &mut TableDefinition, plan: &RowPlan) -> SqlResult<()> {
+    for generated in &plan.generated {
+        let column = &mut definition.columns[generated.column];
+        if let Some(text) = column.key_expression() {
+            let expression = &generated.value.expression;
+            column.column_type = key_type(expression, text)?;
+            column.nullable = expression.result.nullable;
+        }
+    }
+    let columns = &definition.columns;
+    let is_functional =
+        |index: &&IndexDefinition| index.parts.iter().any(|part| columns[part.column].is_hidden());
+    definition.indexes.iter().filter(is_functional).try_for_each(|index| check_key_bytes(index, columns))
+}
+
+fn key_type(expression: &Expression, text: &str) -> SqlResult<ColumnType> {
+    let made = table_type(&expression.result, ValueSource::Function, TablePurpose::Created);
+    match made.kind {
+        _ if expression.result.kind() == TypeKind::Null => {
+            Err(sql_error!(ER_WRONG_KEY_COLUMN_FUNCTIONAL_INDEX, text))
+        }
+        TypeKind::Json => Err(sql_error!(ER_FUNCTIONAL_INDEX_ON_JSON_OR_GEOMETRY_FUNCTION)),
+        kind if kind.is_large_object() => Err(sql_error!(ER_FUNCTIONAL_INDEX_ON_LOB)),
+        _ => Ok(made),
+    }
+}
+
+/// The index whose part a hidden column is.
+pub(super) fn index_of(definition: &TableDefinition, column: usize) -> Option<&IndexDefinition> {
+    definition.indexes.iter().find(|index| index.parts.iter().any(|part| part.column == column))
+}

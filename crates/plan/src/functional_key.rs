@@ -1,0 +1,24 @@
+//! What is told of a functional key part whose value cannot be computed or kept: statements do not know its column, so it is the index.
+//! Main function: [`told_of_index`].
+
+use dictionary::{ColumnDefinition, index_of_key_column};
+use errors::{ErrorCode, SqlError, code, sql_error};
+
+/// The condition in the place of one about the hidden column. None if that one does not name it.
+pub fn told_of_index(error: &SqlError, column: &ColumnDefinition, row: u64) -> Option<SqlError> {
+    let (index, _) = index_of_key_column(&column.name)?;
+    let is = |code: ErrorCode| error.number() == code.number;
+    Some(match () {
+        () if is(code::ER_TRUNCATED_WRONG_VALUE) || is(code::WARN_DATA_TRUNCATED) => {
+            sql_error!(ER_WARN_DATA_TRUNCATED_FUNCTIONAL_INDEX, index, row)
+        }
+        () if is(code::ER_WARN_DATA_OUT_OF_RANGE) => {
+            sql_error!(ER_WARN_DATA_OUT_OF_RANGE_FUNCTIONAL_INDEX, index, row)
+        }
+        () if is(code::ER_DATA_TOO_LONG) => sql_error!(ER_FUNCTIONAL_INDEX_DATA_IS_TOO_LONG, index),
+        () if is(code::ER_INVALID_JSON_VALUE_FOR_CAST) => {
+            sql_error!(ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX, index)
+        }
+        () => return None,
+    })
+}
