@@ -3,9 +3,12 @@
 //! (`tests/sql/ddl/alter_algorithm.test`). The change itself is carried out as `alter_plan` says, whatever was asked for.
 
 use super::alter_plan::{changes_counter, converts_columns, loses_key};
-use dictionary::{ColumnDefault, ColumnDefinition, IndexDefinition, RowFormat, TableDefinition};
+use dictionary::{
+    ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat, StorageEngine, TableDefinition,
+};
 use errors::{ErrorCode, SqlResult, code, sql_error};
-use parser::ast::{AlterAction, IndexType, TableElement};
+use parser::ast::{AlterAction, IndexType, TableElement, TableOption};
+use stdx::ids::IndexId;
 use values::{ColumnType, TypeKind};
 
 /// What a change takes at least.
@@ -37,7 +40,7 @@ pub(super) enum Means {
     OfTemporary,
     /// New functional key parts, which MySQL computes while it builds their indexes.
     AddsKeyPart,
-    /// Functional key parts that come or go beside other changes.
+    /// Functional key parts or VIRTUAL columns that come or go beside other changes.
     MixesKeyParts,
     /// What MySQL has no other way for.
     Copies,
@@ -204,7 +207,7 @@ impl Change<'_> {
         let (old, new) = (self.old, self.new);
         if self.actions.iter().all(is_idle) {
             Means::Nothing
-        } else if self.actions.iter().any(copies) {
+        } else if self.actions.iter().any(copies) || self.is_of_copied_engine() && self.changes_storage() {
             Means::Copies
         } else if self.checks_parents {
             Means::ChecksParents
@@ -212,6 +215,8 @@ impl Change<'_> {
             Means::ChecksRows
         } else if self.fresh().any(has_computed_value) {
             Means::ComputesDefault
+        } else if self.mixes_virtual_columns() {
+            Means::MixesKeyParts
         } else if let Some(means) = self.means_of_key_parts() {
             means
         } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
@@ -227,6 +232,48 @@ impl Change<'_> {
         } else {
             Means::InPlace
         }
+    }
+
+    /// Whether the rows are, or will be, of an engine that MySQL changes by a copy alone.
+    fn is_of_copied_engine(&self) -> bool {
+        self.old.options.engine != StorageEngine::InnoDb || self.new.options.engine != StorageEngine::InnoDb
+    }
+
+    /// Whether more changes than names, defaults and comments.
+    fn changes_storage(&self) -> bool {
+        let forces = |action: &AlterAction| match action {
+            AlterAction::Force => true,
+            AlterAction::Options(options) => {
+                options.iter().any(|option| matches!(option, TableOption::Engine(_)))
+            }
+            _ => false,
+        };
+        let stays = (0..self.old.columns.len()).map(Some).eq(self.sources.iter().copied());
+        self.actions.iter().any(forces)
+            || !stays
+            || !self.has_all_indexes()
+            || self.old.indexes.len() != self.new.indexes.len()
+            || converts_columns(self.old, self.new, self.sources)
+    }
+
+    /// Whether VIRTUAL columns come or go beside changes that MySQL does not make together with that, or come before others.
+    fn mixes_virtual_columns(&self) -> bool {
+        let kept: Vec<usize> = self.sources.iter().flatten().copied().collect();
+        let gone = || self.old.columns.iter().enumerate().filter(|(at, _)| !kept.contains(at));
+        let comes_before = |at: usize| {
+            let behind = self.new.named_columns().len();
+            self.sources[at + 1..behind.max(at + 1)].iter().any(Option::is_some)
+        };
+        let fresh = || (0..self.sources.len()).filter(|at| self.sources[*at].is_none());
+        let adds = fresh().any(|at| is_virtual(&self.new.columns[at]));
+        let adds_unique = || {
+            let is_new = |index: &IndexDefinition| index.id == IndexId(0) && index.kind == IndexKind::Unique;
+            self.new.indexes.iter().any(is_new)
+        };
+        let adds_others = || self.fresh().any(|column| column.generated.is_none());
+        adds && (adds_unique() || gone().any(|(_, column)| column.generated.is_none()))
+            || fresh().any(|at| is_virtual(&self.new.columns[at]) && comes_before(at))
+            || gone().any(|(_, column)| is_virtual(column)) && adds_others()
     }
 
     /// What functional key parts take that come or go.
@@ -335,6 +382,11 @@ impl Change<'_> {
                 None => true,
             })
     }
+}
+
+/// Whether MySQL computes it when it is read.
+fn is_virtual(column: &ColumnDefinition) -> bool {
+    column.generated.as_ref().is_some_and(|how| !how.stored && !how.is_key_part)
 }
 
 /// Whether rows must be given what is computed: not of a VIRTUAL column, which MySQL computes when it is read.

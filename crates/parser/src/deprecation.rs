@@ -12,6 +12,8 @@ pub(crate) enum Deprecation {
     VariableAssignment,
     /// VALUES() in ON DUPLICATE KEY UPDATE.
     ValuesFunction,
+    /// The same where no row is inserted.
+    ValuesElsewhere,
     /// SQL_CALC_FOUND_ROWS.
     CalcFoundRows,
     /// FOUND_ROWS().
@@ -46,6 +48,9 @@ impl Deprecation {
                  (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause \
                  with alias.col instead",
             ),
+            Deprecation::ValuesElsewhere => {
+                sql_error!(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, "VALUES function")
+            }
             Deprecation::CalcFoundRows => replaced(
                 "SQL_CALC_FOUND_ROWS is deprecated and will be removed in a future release. Consider using two \
                  separate queries instead.",

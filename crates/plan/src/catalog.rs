@@ -3,7 +3,7 @@
 
 use charset::CollationId;
 use dictionary::{TableDefinition, ViewDefinition};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use expression::Routine;
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -76,6 +76,11 @@ pub trait VirtualTables {
 
     /// The columns of such a table by which its rows are found without making the others: any of them, alone or together.
     fn key_columns(&self, table: &TableDefinition) -> Vec<usize>;
+
+    /// What who reads such a table is warned of.
+    fn deprecation(&self, _table: &TableDefinition) -> Option<SqlError> {
+        None
+    }
 
     /// Begins to read such a table.
     fn open<'t>(&'t self, request: VirtualRequest) -> SqlResult<Box<dyn VirtualCursor + 't>>;

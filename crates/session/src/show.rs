@@ -22,6 +22,9 @@ pub(crate) fn show(session: &mut Session, show: &Show, channel: &mut dyn ClientC
         session.transaction.xa.check_tables()?;
     }
     let found_rows = session.state.numbers.found_rows;
+    if matches!(show, Show::Processlist { .. }) {
+        session.diagnostics.warning(sysviews::deprecated_process_list());
+    }
     send_listing(session, listing, &filter, channel)?;
     if is_no_query(show) {
         session.state.numbers.found_rows = found_rows;

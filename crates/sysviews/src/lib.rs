@@ -13,4 +13,4 @@ mod view_text;
 pub use lookup::{schema_exists, table_exists};
 pub use printed_order::printed_order;
 pub use show::{Listing, Showing, overlay_query, plain_query};
-pub use system_tables::{Overlay, SystemTables, default_text, definition};
+pub use system_tables::{Overlay, SystemTables, default_text, definition, deprecated_process_list};

@@ -7,6 +7,7 @@ use super::view::bind_view;
 use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, index_hints};
 use ::expression::Expression;
 use ::expression::operators::ComparisonOperator;
+use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
 use optimizer::{
     Block, BoundColumn, BoundTable, Clause, Derived, IndexLimits, JoinTree, Source, TABLES_MAX, conjuncts,
@@ -306,6 +307,7 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
     if let Some(definition) = binder.input.virtual_tables.table(&schema, &factor.name.name) {
         let columns = table_columns(&definition);
         let key_columns = binder.input.virtual_tables.key_columns(&definition);
+        warn_of_deprecated(binder, &definition);
         let source = Source::Virtual(definition);
         let added = add_table(
             binder.rules(),
@@ -418,6 +420,16 @@ pub(super) fn add_derived(
         table.derived_number = Some(block_number);
     }
     result
+}
+
+/// MySQL warns when the table is read: such a plan is made for each execution.
+fn warn_of_deprecated(binder: &mut Binder<'_>, definition: &TableDefinition) {
+    if let Some(warning) = binder.input.virtual_tables.deprecation(definition) {
+        binder.nature.volatile = true;
+        if binder.input.runs && !binder.input.explains {
+            binder.input.context.diagnostics().warning(warning);
+        }
+    }
 }
 
 /// Adds a table to a block; error 1066 for an alias that is taken. `rules`: those that the session may use.

@@ -23,11 +23,12 @@ pub use columns::default_text;
 pub use definitions::{definition, names};
 pub(crate) use reference::PLUGINS;
 pub(crate) use sessions::SHORT_STATEMENT_CHARACTERS;
+pub use sessions::deprecated_process_list;
 
 use accounts::Listed;
 use cursor::{Pieces, SystemCursor, ViewRows, whole};
 use dictionary::TableDefinition;
-use errors::SqlResult;
+use errors::{SqlError, SqlResult};
 use expression::Routine;
 use instance::Instance;
 use instance::SessionShared;
@@ -97,6 +98,11 @@ impl VirtualTables for SystemTables<'_> {
             return self.overlay.as_ref().map(|overlay| Arc::clone(&overlay.definition));
         }
         definition(schema, name)
+    }
+
+    fn deprecation(&self, table: &TableDefinition) -> Option<SqlError> {
+        let is_list = table.name.schema == "information_schema" && table.name.table == "PROCESSLIST";
+        is_list.then(deprecated_process_list)
     }
 
     fn view(&self, schema: &str, name: &str) -> SqlResult<Option<View>> {

@@ -7,6 +7,7 @@ use super::row::RowBuilder;
 use crate::result::{optional_text, text};
 use accounts::Privileges;
 use dictionary::TableDefinition;
+use errors::{SqlError, sql_error};
 use instance::SessionShared;
 use std::sync::Arc;
 use values::Value;
@@ -14,6 +15,11 @@ use variables::{Kind, Scope, SystemValue, VariableId, id};
 
 /// Characters of a statement that SHOW PROCESSLIST prints without FULL.
 pub(crate) const SHORT_STATEMENT_CHARACTERS: usize = 100;
+
+/// Warning 1287 for who reads information_schema.PROCESSLIST, as SHOW PROCESSLIST does.
+pub fn deprecated_process_list() -> SqlError {
+    sql_error!(ER_WARN_DEPRECATED_SYNTAX, "INFORMATION_SCHEMA.PROCESSLIST", "performance_schema.processlist")
+}
 
 /// A row of PROCESSLIST.
 pub(crate) struct ProcessRow {

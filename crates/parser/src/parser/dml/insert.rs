@@ -33,7 +33,14 @@ pub(crate) fn insert(parser: &mut Parser) -> SqlResult<Statement> {
     };
     let on_duplicate = if !replace && parser.accept_all(&[K::On, K::Duplicate, K::Key]) {
         parser.expect(K::Update)?;
-        parser.list(assignment)?
+        let before = parser.deprecations.len();
+        let assignments = parser.list(assignment)?;
+        for deprecation in &mut parser.deprecations[before..] {
+            if matches!(deprecation, Deprecation::ValuesElsewhere) {
+                *deprecation = Deprecation::ValuesFunction;
+            }
+        }
+        assignments
     } else {
         Vec::new()
     };

@@ -99,7 +99,7 @@ fn word_operand(parser: &mut Parser, word: Keyword) -> SqlResult<Expression> {
         }
         K::Values if parser.kind_at(1) == T::OpenParenthesis => {
             parser.advance();
-            parser.deprecate(Deprecation::ValuesFunction);
+            parser.deprecate(Deprecation::ValuesElsewhere);
             Ok(Expression::Values(parser.parenthesised(Parser::column_reference)?))
         }
         K::Interval => interval_operand(parser),
