@@ -199,8 +199,10 @@ fn lengths(column: &ColumnDefinition) -> (Option<u64>, Option<u64>) {
     let kind = column_type.kind;
     let character_bytes = u64::from(column_type.collation.charset().max_bytes.max(1));
     if let Some(bytes) = kind.large_object_bytes_max() {
+        // As many characters as there may be at most.
+        let shortest = column_type.collation.charset().min_bytes() as u64;
         let bytes = u64::from(bytes);
-        return (Some(bytes), Some(bytes));
+        return (Some(bytes / shortest.max(1)), Some(bytes));
     }
     if kind.has_members() {
         let lengths = column_type
