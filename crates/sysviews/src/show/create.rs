@@ -154,7 +154,8 @@ fn options(table: &TableDefinition, next_id: Option<u64>) -> String {
     if !collation.is_default || collation.id == CollationId::UTF8MB4_0900_AI_CI {
         push(&mut out, format_args!(" COLLATE={}", collation.name));
     }
-    for (name, value) in ordered_options(&table.options.create_options) {
+    let create_options = &table.options.create_options;
+    for (name, value) in ordered_options(create_options, BEFORE_ROW_FORMAT) {
         push(&mut out, format_args!(" {}={value}", name.to_uppercase()));
     }
     if table.options.row_format != RowFormat::Default {
@@ -166,30 +167,38 @@ fn options(table: &TableDefinition, next_id: Option<u64>) -> String {
         };
         push(&mut out, format_args!(" ROW_FORMAT={name}"));
     }
+    for (_, value) in ordered_options(create_options, &["key_block_size"]) {
+        push(&mut out, format_args!(" KEY_BLOCK_SIZE={value}"));
+    }
     if !table.options.comment.is_empty() {
         push(&mut out, format_args!(" COMMENT={}", literal(&table.options.comment)));
+    }
+    for (_, value) in ordered_options(create_options, &["connection"]) {
+        push(&mut out, format_args!(" CONNECTION={}", literal(value)));
     }
     out
 }
 
-/// The options in the order in which MySQL prints them.
-fn ordered_options(options: &[(String, String)]) -> Vec<(&str, &str)> {
-    const ORDER: &[&str] = &[
-        "min_rows",
-        "max_rows",
-        "avg_row_length",
-        "pack_keys",
-        "stats_persistent",
-        "stats_auto_recalc",
-        "stats_sample_pages",
-        "checksum",
-        "delay_key_write",
-        "key_block_size",
-    ];
-    let mut sorted: Vec<(&str, &str)> =
-        options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    sorted.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name));
-    sorted
+/// What stands before ROW_FORMAT, in this order.
+const BEFORE_ROW_FORMAT: &[&str] = &[
+    "min_rows",
+    "max_rows",
+    "avg_row_length",
+    "pack_keys",
+    "stats_persistent",
+    "stats_auto_recalc",
+    "stats_sample_pages",
+    "checksum",
+    "delay_key_write",
+];
+
+/// Those of the options that are named, in the order of the names.
+pub(crate) fn ordered_options<'o>(
+    options: &'o [(String, String)],
+    names: &'o [&str],
+) -> impl Iterator<Item = (&'o str, &'o str)> {
+    let found = |wanted: &&str| options.iter().find(|(name, _)| name == wanted);
+    names.iter().filter_map(found).map(|(name, value)| (name.as_str(), value.as_str()))
 }
 
 /// Bytes: as text where they are printable, in hexadecimal otherwise.
