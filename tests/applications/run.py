@@ -1,7 +1,8 @@
 """Test suites of other projects against a server; see README.md beside it.
 
     run.py install                          fetches the suites into target/applications
-    run.py run HOST:PORT LABEL [PART ...]   runs them (all, or `django/APP` and `sqlalchemy/PART`), keeps what became of each test
+    run.py run HOST:PORT LABEL [PART ...]   runs them (ten apps and two parts, or any `django/APP`, `sqlalchemy/PART`)
+                                            and keeps what became of each test
     run.py compare A B                      what passes at A and not at B, and the share of A's passed tests that pass at B
     run.py causes A B                       the same tests by the last line of their failure at B
 """
@@ -85,7 +86,9 @@ def run_sqlalchemy(part, environment):
     if report.exists():
         with open(environment["APPLICATION_OUTCOMES"], "w") as outcomes, open(environment["APPLICATION_FAILURES"], "w") as failures:
             for case in xml.etree.ElementTree.parse(report).iter("testcase"):
-                name, outcome = f"{case.get('classname')}.{case.get('name')}", "passed"
+                # A class is named after the server's version, which is another one on each side.
+                holder = re.sub(r"_mysql\+pymysql_[\d_]+$", "", case.get("classname"))
+                name, outcome = f"{holder}.{case.get('name')}", "passed"
                 for child in case:
                     if child.tag in ("failure", "error", "skipped"):
                         outcome = {"failure": "failed"}.get(child.tag, child.tag)
@@ -133,7 +136,8 @@ def failures(base):
 
 def lost(before, after):
     """For each part: how many pass at `before`, how many of them at `after`, and the others."""
-    for part in PARTS:
+    found = {path.stem.replace(".", "/", 1) for path in (TARGET / "results" / before).glob("*.txt")}
+    for part in sorted(found, key=lambda part: (PARTS + sorted(found)).index(part)):
         name = part.replace("/", ".")
         first, second = outcomes(TARGET / "results" / before / name), outcomes(TARGET / "results" / after / name)
         passed = [test for test, outcome in first.items() if outcome == "passed"]
