@@ -310,6 +310,11 @@ impl Collation {
         byte_key::text(key, self.pad_space)
     }
 
+    /// Whether a letter of one byte has an upper or lower case of more bytes.
+    pub fn case_grows(&self) -> bool {
+        case::is_dotless(self.name) && self.is_ascii_compatible()
+    }
+
     /// Lower case by this collation's rules.
     pub fn lower(&self, text: &[u8]) -> Vec<u8> {
         match self.encoding {
