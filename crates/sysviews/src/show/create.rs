@@ -1,5 +1,6 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE: the text that makes the object again, byte for byte as MySQL prints it.
 
+use crate::create_options::ordered_options;
 use crate::system_tables::default_text;
 use charset::CollationId;
 use dictionary::{
@@ -191,15 +192,6 @@ const BEFORE_ROW_FORMAT: &[&str] = &[
     "checksum",
     "delay_key_write",
 ];
-
-/// Those of the options that are named, in the order of the names.
-pub(crate) fn ordered_options<'o>(
-    options: &'o [(String, String)],
-    names: &'o [&str],
-) -> impl Iterator<Item = (&'o str, &'o str)> {
-    let found = |wanted: &&str| options.iter().find(|(name, _)| name == wanted);
-    names.iter().filter_map(found).map(|(name, value)| (name.as_str(), value.as_str()))
-}
 
 /// Bytes: as text where they are printable, in hexadecimal otherwise.
 fn byte_literal(bytes: &[u8]) -> String {

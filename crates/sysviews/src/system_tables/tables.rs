@@ -3,8 +3,8 @@
 use super::cursor::{Pieces, ViewRows};
 use super::keys::Wanted;
 use super::{SystemTables, definition, names};
+use crate::create_options::ordered_options;
 use crate::result::text;
-use crate::show::create::ordered_options;
 use accounts::Privileges;
 use charset::CollationId;
 use dictionary::{
