@@ -136,9 +136,9 @@ def failures(base):
 
 
 def lost(before, after):
-    """For each part: how many pass at `before`, how many of them at `after`, and the others."""
-    found = {path.stem.replace(".", "/", 1) for path in (TARGET / "results" / before).glob("*.txt")}
-    for part in sorted(found, key=lambda part: (PARTS + sorted(found)).index(part)):
+    """For each of the usual parts and each that was run at both: how many pass at `before`, how many of them at `after`, and the others."""
+    more = [{path.stem.replace(".", "/", 1) for path in (TARGET / "results" / label).glob("*.txt")} for label in (before, after)]
+    for part in PARTS + sorted((more[0] & more[1]) - set(PARTS)):
         name = part.replace("/", ".")
         first, second = outcomes(TARGET / "results" / before / name), outcomes(TARGET / "results" / after / name)
         passed = [test for test, outcome in first.items() if outcome == "passed"]
