@@ -4,7 +4,10 @@ CARGO ?= cargo
 PROFILE ?= release
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: run build test test-drivers conformance bench fuzz clean
+# The server that applications' tests are compared with.
+REFERENCE ?= 127.0.0.1:3397
+
+.PHONY: run build test test-drivers test-applications conformance bench fuzz clean
 
 run:
 	tests/install.sh build
@@ -23,6 +26,15 @@ test-drivers:
 	$(CARGO) build --profile quick --bin iruka
 	$(TARGET)/venv/bin/python tests/with_server.py --binary $(TARGET)/quick/iruka -- \
 		$(TARGET)/venv/bin/python tests/drivers/run.py {target}
+
+# Takes a quarter of an hour, and downloads. What passed at REFERENCE is kept in target/applications/results/mysql.
+test-applications:
+	python3 tests/applications/run.py install
+	$(CARGO) build --profile quick --bin iruka
+	test -d $(TARGET)/applications/results/mysql || python3 tests/applications/run.py run $(REFERENCE) mysql
+	python3 tests/with_server.py --binary $(TARGET)/quick/iruka -- python3 tests/applications/run.py run {target} iruka
+	python3 tests/applications/run.py causes mysql iruka
+	python3 tests/applications/run.py compare mysql iruka
 
 # The recorded streams are not in this repository: CONFORMANCE names the directory that has them and the program that replays them.
 conformance:

@@ -142,11 +142,12 @@ const INTEGER_WEIGHT_BYTES: u32 = 8;
 fn derive_weight_string(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     // What MySQL declares for the weights of a character's bytes.
     let argument = derivation.argument(0);
-    let name = argument.collation().get().name;
-    let factor = match name {
+    let collation = argument.collation().get();
+    let factor = match collation.name {
         _ if argument.class() != TypeClass::Text => 1,
         name if name.contains("_0900_") && !name.ends_with("_bin") => 16,
-        name if name.contains("_unicode_") => 8,
+        // Collations of older versions of Unicode.
+        _ if collation.sort_length == 8 => 8 * u32::from(collation.charset().max_bytes),
         _ => 1,
     };
     let bytes = match argument.class() {

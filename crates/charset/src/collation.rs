@@ -1,13 +1,13 @@
 //! A collation: how text of a character set compares. Main type: [`Collation`].
 //! Comparison and equality are MySQL's, bit for bit; sort keys are our own form (see `sort_code`).
 
-use crate::case::CaseTable;
+use crate::case::{self, CaseTable};
 use crate::encoding::Encoding;
 use crate::multi_byte::MultiByte;
 use crate::search::{KILL_LOOK_STEPS, KeepOn, Stopped};
 use crate::sort_code::{self, SortCode};
 use crate::weights::{self, WeightTable, Weights};
-use crate::{Charset, CollationId, registry, single_byte};
+use crate::{Charset, CollationId, registry, single_byte, tailoring};
 use std::cmp::Ordering;
 use std::hash::Hasher;
 use std::sync::LazyLock;
@@ -57,6 +57,10 @@ impl Order {
             "_unicode_520_ci" => weights(&weights::UCA_0520, &sort_code::UCA_0520, 1),
             "_general_ci" if charset.max_bytes > 1 => weights(&weights::GENERAL, &sort_code::GENERAL, 1),
             "_tolower_ci" => weights(&weights::LOWER_CASE, &sort_code::LOWER_CASE, 1),
+            _ if charset.encoding.is_unicode() => match tailoring::of_name(suffix) {
+                Some(((table, code), levels)) => weights(table, code, levels),
+                None => Order::Unsupported,
+            },
             _ => Order::Unsupported,
         }
     }
@@ -259,6 +263,7 @@ impl Collation {
                 byte_key::append(&weight_bytes(listed, start), |byte| byte, b' ', self.pad_space, out);
             }
             Order::Weights { table, code, .. } => {
+                let start = &start[..self.length_without_contractions(table, start)];
                 code.append(self.weights(table, start, 1), out);
                 return;
             }
@@ -267,6 +272,22 @@ impl Collation {
         if out.len() > part_at {
             out.pop();
         }
+    }
+
+    /// Bytes of a text up to the first character that weighs as one that begins a contraction: what follows may change
+    /// its weight, and LIKE, which compares characters one by one, takes it for the same whatever follows.
+    fn length_without_contractions(&self, table: &WeightTable, text: &[u8]) -> usize {
+        let Some(contractions) = &table.contractions else { return text.len() };
+        let mut at = 0;
+        while at < text.len() {
+            let step = self.encoding.decode(&text[at..]);
+            let weights = step.character.map(|character| table.weights_of(character, 1));
+            if weights.is_some_and(|weights| contractions.begin_with_equal_of(weights)) {
+                break;
+            }
+            at += step.length;
+        }
+        at
     }
 
     /// Bytes of the key at the start of `bytes`; None when no whole key is there. With `inverted` every byte
@@ -289,13 +310,20 @@ impl Collation {
         byte_key::text(key, self.pad_space)
     }
 
+    /// Whether a letter of one byte has an upper or lower case of more bytes.
+    pub fn case_grows(&self) -> bool {
+        case::is_dotless(self.name) && self.is_ascii_compatible()
+    }
+
     /// Lower case by this collation's rules.
     pub fn lower(&self, text: &[u8]) -> Vec<u8> {
         match self.encoding {
             Encoding::SingleByte(charset) => {
                 text.iter().map(|&byte| charset.lower[usize::from(byte)]).collect()
             }
-            _ if self.is_ascii_compatible() && text.is_ascii() => text.to_ascii_lowercase(),
+            _ if self.is_ascii_compatible() && text.is_ascii() && !case::is_dotless(self.name) => {
+                text.to_ascii_lowercase()
+            }
             _ => self.map_case(text, CaseTable::lower),
         }
     }
@@ -306,7 +334,9 @@ impl Collation {
             Encoding::SingleByte(charset) => {
                 text.iter().map(|&byte| charset.upper[usize::from(byte)]).collect()
             }
-            _ if self.is_ascii_compatible() && text.is_ascii() => text.to_ascii_uppercase(),
+            _ if self.is_ascii_compatible() && text.is_ascii() && !case::is_dotless(self.name) => {
+                text.to_ascii_uppercase()
+            }
             _ => self.map_case(text, CaseTable::upper),
         }
     }

@@ -41,6 +41,14 @@ pub struct Decoded {
 }
 
 impl Encoding {
+    /// Whether it can write all of Unicode, or all of its first plane.
+    pub(crate) fn is_unicode(self) -> bool {
+        matches!(
+            self,
+            Encoding::Utf8mb3 | Encoding::Utf8mb4 | Encoding::Ucs2 | Encoding::Utf16 { .. } | Encoding::Utf32
+        )
+    }
+
     pub(crate) fn by_name(name: &str) -> Encoding {
         match name {
             "binary" => Encoding::Binary,

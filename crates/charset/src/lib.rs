@@ -13,6 +13,7 @@ mod registry;
 mod search;
 mod single_byte;
 mod sort_code;
+mod tailoring;
 #[cfg(test)]
 mod tests;
 mod varint;

@@ -118,6 +118,9 @@ impl Collation {
                 let weight = |step: Decoded, rest: &[u8]| listed.weight(code_of(step, rest));
                 Ok(self.find_characters(text, needle, from, &weight))
             }
+            Order::Weights { table, levels, .. } if table.contractions.is_some() => {
+                self.find_contracted(table, levels, text, needle, from, keep_on)
+            }
             Order::Weights { table, levels, .. } => {
                 self.find_weights(table, levels, text, needle, from, keep_on)
             }
@@ -156,6 +159,42 @@ impl Collation {
             }
         }
         None
+    }
+
+    /// Where characters weigh together: a place may begin within what would be one weight of a longer text, so each
+    /// place is looked at for itself.
+    fn find_contracted(
+        &self,
+        table: &WeightTable,
+        levels: u8,
+        text: &[u8],
+        needle: &[u8],
+        from: usize,
+        keep_on: KeepOn<'_>,
+    ) -> Result<Option<(usize, usize)>, Stopped> {
+        let wanted: Vec<u16> = Weights::new(table, self.encoding, needle, 1).collect();
+        let level = |place, level| Weights::new(table, self.encoding, place, level);
+        if wanted.is_empty() {
+            return Ok((2..=levels).all(|n| level(needle, n).next().is_none()).then_some((from, 0)));
+        }
+        let (mut at, mut steps) = (from, 0_usize);
+        while at < text.len() {
+            let mut found = level(&text[at..], 1);
+            let met = wanted.iter().take_while(|&&weight| found.next() == Some(weight)).count();
+            let place = &text[at..text.len() - found.remaining()];
+            if met == wanted.len() && (2..=levels).all(|n| level(place, n).eq(level(needle, n))) {
+                return Ok(Some((at, place.len())));
+            }
+            steps += met + 1;
+            if steps >= KILL_LOOK_STEPS {
+                steps = 0;
+                if !keep_on() {
+                    return Err(Stopped);
+                }
+            }
+            at += self.encoding.decode(&text[at..]).length;
+        }
+        Ok(None)
     }
 
     /// Several weights a character, or none.

@@ -62,7 +62,7 @@ codes! {
 }
 
 impl SortCode {
-    fn new(table: &WeightTable, pad_space: bool) -> SortCode {
+    pub(crate) fn new(table: &WeightTable, pad_space: bool) -> SortCode {
         let mut singles: Vec<u32> =
             (0x20..0x7f).map(|c| u32::from(table.ascii[c])).filter(|&w| w != 0).collect();
         if table.space > 0xff {

@@ -29,7 +29,21 @@ fn registry_knows_what_mysql_knows() {
         Some(CollationId::UTF8MB4_0900_AI_CI)
     );
     assert_eq!(charset_by_name("utf8mb4").map(|c| c.binary_collation), Some(CollationId::UTF8MB4_BIN));
-    assert!(!named("utf8mb4_de_pb_0900_ai_ci").is_supported());
+    let missing: Vec<&str> = collations().iter().filter(|c| !c.is_supported()).map(|c| c.name).collect();
+    assert_eq!(
+        missing,
+        [
+            "latin2_czech_cs",
+            "tis620_thai_ci",
+            "latin1_german2_ci",
+            "cp1250_czech_cs",
+            "ucs2_general_mysql500_ci",
+            "utf8mb3_general_mysql500_ci",
+            "utf8mb4_ja_0900_as_cs",
+            "utf8mb4_ja_0900_as_cs_ks",
+            "utf8mb4_zh_0900_as_cs",
+        ]
+    );
     assert!(collation_by_name("klingon_ci").is_none());
     assert_eq!(collation(CollationId(9999)).map(|c| c.id), None);
 }
@@ -95,6 +109,35 @@ fn weight_strings_are_mysqls() {
             .collect();
         assert_eq!(shown, expected, "{collation} {text}");
     }
+}
+
+/// Texts in collations of languages: contractions, expansions, moved scripts, capitals first.
+#[test]
+fn languages_are_mysqls() {
+    for (collation, ordered) in [
+        ("utf8mb4_esperanto_ci", &["c", "\u{109}", "d"][..]),
+        ("utf8mb4_czech_ci", &["cz", "\u{10d}", "hz", "ch", "i"]),
+        ("utf8mb4_cs_0900_as_cs", &["cz", "\u{10d}", "hz", "ch", "cH", "Ch", "CH", "i"]),
+        ("utf8mb4_hu_0900_ai_ci", &["czz", "cs", "csa", "d"]),
+        ("utf8mb4_da_0900_as_cs", &["A", "a", "b", "z", "\u{c6}", "\u{e6}", "AA", "Aa", "aa"]),
+        ("utf8mb4_ru_0900_ai_ci", &["1", "\u{44f}", "a", "\u{3b1}"]),
+        ("utf8mb4_turkish_ci", &["h", "\u{131}", "i", "j"]),
+        ("utf8mb3_swedish_ci", &["z", "\u{e5}", "\u{e4}", "\u{f6}"]),
+    ] {
+        let collation = named(collation);
+        for pair in ordered.windows(2) {
+            let order = collation.compare(pair[0].as_bytes(), pair[1].as_bytes());
+            assert_eq!(order, Ordering::Less, "{} {pair:?}", collation.name);
+        }
+    }
+    let czech = named("utf8mb4_czech_ci");
+    let find = |text: &str, needle: &str| {
+        czech.find(text.as_bytes(), needle.as_bytes(), 0, &mut || true).unwrap().map(|place| place.0)
+    };
+    assert_eq!((find("och", "h"), find("och", "c"), find("och", "CH")), (Some(2), None, Some(1)));
+    assert_eq!(named("utf8mb4_turkish_ci").lower(b"I"), "\u{131}".as_bytes());
+    assert_eq!(named("utf8mb4_turkish_ci").upper(b"i"), "\u{130}".as_bytes());
+    assert_eq!(named("utf8mb4_tr_0900_ai_ci").lower(b"I"), b"i");
 }
 
 #[test]
@@ -166,6 +209,7 @@ fn case_and_conversion() {
 fn text() -> impl Strategy<Value = String> {
     let character = prop_oneof![
         3 => prop::sample::select(vec!['a', 'A', ' ', 'b', '\t', '\u{e1}', '\u{301}', 's', '\u{df}', '0', '\u{1}']),
+        2 => prop::sample::select(vec!['c', 'C', 'h', 'H', 'd', 'z', '\u{17e}', 'l', 'j', '\u{307}', '\u{300}', '\u{44f}']),
         1 => any::<char>(),
     ];
     prop::collection::vec(character, 0..40).prop_map(|characters| characters.into_iter().collect())

@@ -3,7 +3,9 @@
 
 use crate::case::CASE_GENERAL;
 use crate::encoding::Encoding;
+use crate::tailoring::{self, Contractions, Levels, Move, Tailoring};
 use crate::varint::Reader;
+use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 /// Most weights that one character has on a level, with room to spare.
@@ -46,12 +48,22 @@ impl CharacterWeights {
 
 /// Where a listed character's weights are.
 #[derive(Clone, Copy, Debug, Default)]
-struct Entry {
+pub(crate) struct Entry {
     /// 0 for a character that is not listed, else one more than the index of its first weight.
     start: u32,
     level_1: u8,
-    /// Weights on level 2 and as many on level 3.
     level_2: u8,
+    level_3: u8,
+}
+
+impl Entry {
+    /// Where the weights of a level are in the table's.
+    fn range(self, level: u8) -> Range<usize> {
+        let start = self.start as usize - 1;
+        let counts = [self.level_1, self.level_2, self.level_3].map(usize::from);
+        let first = start + counts[..usize::from(level) - 1].iter().sum::<usize>();
+        first..first + counts[usize::from(level) - 1]
+    }
 }
 
 /// The weights of all characters of a collation family.
@@ -62,7 +74,11 @@ pub(crate) struct WeightTable {
     pages: Vec<Option<Box<[Entry; 256]>>>,
     /// All listed weights: of each character those of level 1, then 2, then 3.
     weights: Vec<u16>,
-    /// Level 1 of ASCII characters with exactly one weight; 0 for those that have none.
+    /// Ranges of weights that a language moves; those of listed characters are moved already.
+    moves: Vec<Move>,
+    /// Sequences of characters that weigh as one.
+    pub(crate) contractions: Option<Box<Contractions>>,
+    /// Level 1 of ASCII characters with exactly one weight that begin no contraction; 0 for all others.
     pub(crate) ascii: [u16; 128],
     /// Weight of the space on level 1.
     pub(crate) space: u16,
@@ -93,6 +109,8 @@ impl WeightTable {
             implicit,
             pages: (0..0x1100).map(|_| None).collect(),
             weights: Vec::new(),
+            moves: Vec::new(),
+            contractions: None,
             ascii: [0; 128],
             space: 0,
         };
@@ -105,6 +123,7 @@ impl WeightTable {
                 start: table.weights.len() as u32 + 1,
                 level_1: header & !EXPLICIT_LEVELS,
                 level_2: 0,
+                level_3: 0,
             };
             for _ in 0..entry.level_1 {
                 weight += from.signed();
@@ -124,11 +143,63 @@ impl WeightTable {
             if lower != character {
                 let start = table.weights.len() as u32 + 1;
                 table.weights.push(lower as u16);
-                table.list(character, Entry { start, level_1: 1, level_2: 0 });
+                table.list(character, Entry { start, level_1: 1, level_2: 0, level_3: 0 });
             }
         }
         table.note_ascii();
         table
+    }
+
+    /// The weights of a language's collations: those of Unicode, and what its section of the tailorings changes.
+    pub(crate) fn of_language(language: &str) -> WeightTable {
+        let Tailoring { of_0900, moves, weights } = Tailoring::read(language);
+        let mut table = if of_0900 {
+            WeightTable::read(include_bytes!("../data/uca_0900.bin"), Implicit::Uca0900)
+        } else {
+            WeightTable::read(include_bytes!("../data/uca_0400.bin"), Implicit::Uca0400)
+        };
+        if !moves.is_empty() {
+            table.move_listed(&moves);
+        }
+        table.moves = moves;
+        let mut contractions = Vec::new();
+        for (characters, levels) in weights {
+            let entry = table.add_weights(levels);
+            match characters[..] {
+                [character] => table.list(character, entry),
+                _ => contractions.push((characters, entry)),
+            }
+        }
+        table.contractions = Contractions::new(contractions);
+        if let Some(mut contractions) = table.contractions.take() {
+            contractions.note_heads(|head| table.weights_of(head, 1));
+            table.contractions = Some(contractions);
+        }
+        table.note_ascii();
+        table
+    }
+
+    fn move_listed(&mut self, moves: &[Move]) {
+        for entry in self.pages.iter().flatten().flat_map(|page| page.iter()).filter(|entry| entry.start != 0)
+        {
+            for level in 1..=3 {
+                for weight in &mut self.weights[entry.range(level)] {
+                    *weight = tailoring::moved(moves, level, *weight);
+                }
+            }
+        }
+    }
+
+    /// Levels 2 and 3 are the common weights where a section does not name them.
+    fn add_weights(&mut self, mut levels: Levels) -> Entry {
+        if self.implicit == Implicit::Uca0900 && levels.len() == 1 {
+            levels.extend(COMMON.map(|common| vec![common; levels[0].len()]));
+        }
+        let count = |level: usize| levels.get(level).map_or(0, Vec::len) as u8;
+        let start = self.weights.len() as u32 + 1;
+        let entry = Entry { start, level_1: count(0), level_2: count(1), level_3: count(2) };
+        self.weights.extend(levels.into_iter().flatten());
+        entry
     }
 
     fn list(&mut self, character: u32, entry: Entry) {
@@ -140,9 +211,11 @@ impl WeightTable {
     fn note_ascii(&mut self) {
         for character in 0..128u32 {
             let weights = self.weights_of(character, 1);
-            if let [weight] = weights.as_slice() {
-                self.ascii[character as usize] = *weight;
-            }
+            let begins = self.contractions.as_ref().is_some_and(|listed| listed.begin_with(character));
+            self.ascii[character as usize] = match weights.as_slice() {
+                [weight] if !begins => *weight,
+                _ => 0,
+            };
         }
         self.space = self.ascii[0x20];
     }
@@ -150,12 +223,13 @@ impl WeightTable {
     fn read_levels(&mut self, from: &mut Reader<'_>, explicit: bool, entry: &mut Entry) {
         if explicit {
             entry.level_2 = from.unsigned() as u8;
+            entry.level_3 = entry.level_2;
             let pairs: Vec<(u16, u16)> =
                 (0..entry.level_2).map(|_| (from.unsigned() as u16, u16::from(from.byte()))).collect();
             self.weights.extend(pairs.iter().map(|pair| pair.0));
             self.weights.extend(pairs.iter().map(|pair| pair.1));
         } else if self.implicit == Implicit::Uca0900 {
-            entry.level_2 = entry.level_1;
+            (entry.level_2, entry.level_3) = (entry.level_1, entry.level_1);
             for common in COMMON {
                 self.weights.extend(std::iter::repeat_n(common, usize::from(entry.level_2)));
             }
@@ -174,20 +248,24 @@ impl WeightTable {
         let page = self.pages.get((character >> 8) as usize).and_then(Option::as_ref);
         match page.map(|page| page[(character & 0xff) as usize]) {
             Some(entry) if entry.start != 0 => self.listed(entry, level),
-            _ => self.unlisted(character, level),
+            _ if self.moves.is_empty() => self.unlisted(character, level),
+            _ if self.implicit == Implicit::Uca0900 && HANGUL.contains(&character) => {
+                self.unlisted(character, level)
+            }
+            _ => {
+                let mut found = self.unlisted(character, level);
+                found
+                    .weights
+                    .iter_mut()
+                    .for_each(|weight| *weight = tailoring::moved(&self.moves, level, *weight));
+                found
+            }
         }
     }
 
     fn listed(&self, entry: Entry, level: u8) -> CharacterWeights {
-        let (level_1, level_2) = (usize::from(entry.level_1), usize::from(entry.level_2));
-        let start = entry.start as usize - 1;
-        let range = match level {
-            1 => start..start + level_1,
-            2 => start + level_1..start + level_1 + level_2,
-            _ => start + level_1 + level_2..start + level_1 + 2 * level_2,
-        };
         let mut found = CharacterWeights::default();
-        self.weights[range].iter().for_each(|&weight| found.push(weight));
+        self.weights[entry.range(level)].iter().for_each(|&weight| found.push(weight));
         found
     }
 
@@ -206,7 +284,7 @@ impl WeightTable {
                     found.push(character as u16);
                 }
             }
-            Implicit::Uca0900 if (0xac00..=0xd7a3).contains(&character) => {
+            Implicit::Uca0900 if HANGUL.contains(&character) => {
                 for jamo in jamo_of(character).into_iter().filter(|&jamo| jamo != 0) {
                     self.weights_of(jamo, level).as_slice().iter().for_each(|&weight| found.push(weight));
                 }
@@ -221,6 +299,9 @@ impl WeightTable {
         found
     }
 }
+
+/// Syllables, which weigh what their letters weigh.
+const HANGUL: RangeInclusive<u32> = 0xac00..=0xd7a3;
 
 /// The two or three letters that a Hangul syllable is made of; 0 for none.
 fn jamo_of(syllable: u32) -> [u32; 3] {
@@ -277,8 +358,19 @@ impl<'a> Weights<'a> {
         Weights { ends_ill_formed, ..Weights::new(table, encoding, text, level) }
     }
 
+    /// The weights of a character that was just read, together with those behind it that it is contracted with.
+    fn contracted(&mut self, character: u32) -> CharacterWeights {
+        let listed = self.table.contractions.as_ref();
+        match listed.and_then(|listed| listed.longest(character, self.encoding, self.rest)) {
+            Some((entry, length)) => {
+                self.rest = &self.rest[length..];
+                self.table.listed(entry, self.level)
+            }
+            None => self.table.weights_of(character, self.level),
+        }
+    }
+
     /// Bytes of the text that have not been read.
-    #[cfg(test)]
     pub(crate) fn remaining(&self) -> usize {
         self.rest.len()
     }
@@ -297,6 +389,7 @@ impl Iterator for Weights<'_> {
             self.rest = &self.rest[step.length..];
             self.at = 0;
             self.current = match step.character {
+                Some(character) if self.table.contractions.is_some() => self.contracted(character),
                 Some(character) => self.table.weights_of(character, self.level),
                 None if self.ends_ill_formed => {
                     self.rest = &[];

@@ -14,5 +14,7 @@ pub const ROW_BYTES_MAX: u64 = 65_535;
 pub const NAME_CHARACTERS_MAX: usize = 64;
 /// Characters of a table's comment.
 pub const TABLE_COMMENT_CHARACTERS_MAX: usize = 2048;
+/// Characters of a table's CONNECTION.
+pub const CONNECTION_CHARACTERS_MAX: usize = 1024;
 /// Characters of a column's or index's comment.
 pub const COLUMN_COMMENT_CHARACTERS_MAX: usize = 1024;

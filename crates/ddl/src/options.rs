@@ -12,7 +12,7 @@ use variables::id;
 
 impl Definer<'_> {
     /// Applies options to a definition. True if the storage engine was named (ALTER .. ENGINE rebuilds).
-    /// Errors: 1115, 1253, 1273, 1286, 1628.
+    /// Errors: 1115, 1253, 1273, 1286, 1470, 1628.
     pub(super) fn apply_table_options(
         &mut self,
         definition: &mut TableDefinition,
@@ -87,18 +87,29 @@ impl Definer<'_> {
             "STATS_AUTO_RECALC",
             "STATS_SAMPLE_PAGES",
             "KEY_BLOCK_SIZE",
+            "CONNECTION",
         ];
+        // Of these 0 says something else than nothing.
+        const ZERO_COUNTS: &[&str] = &["PACK_KEYS", "STATS_PERSISTENT", "STATS_AUTO_RECALC"];
         if name == "ENCRYPTION" && !value.eq_ignore_ascii_case("N") {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, "ENCRYPTION"));
         }
         if !KEPT.contains(&name) {
             return Ok(());
         }
+        let is_connection = name == "CONNECTION";
+        if is_connection && value.chars().count() > limits::CONNECTION_CHARACTERS_MAX {
+            let limit = limits::CONNECTION_CHARACTERS_MAX;
+            return Err(sql_error!(ER_WRONG_STRING_LENGTH, value, name, limit));
+        }
         let key = name.to_lowercase();
         let options = &mut definition.options.create_options;
         options.retain(|(other, _)| *other != key);
-        let is_default =
-            value.eq_ignore_ascii_case("DEFAULT") || (value == "0" && !name.starts_with("STATS_P"));
+        let is_default = match value {
+            _ if is_connection => value.is_empty(),
+            "0" => !ZERO_COUNTS.contains(&name),
+            _ => value.eq_ignore_ascii_case("DEFAULT"),
+        };
         if !is_default {
             options.push((key, value.to_owned()));
         }

@@ -56,7 +56,7 @@ pub struct TableOptions {
     pub auto_increment: Option<u64>,
     /// ROW_FORMAT as given.
     pub row_format: RowFormat,
-    /// Other options in the form of information_schema.TABLES.CREATE_OPTIONS, e.g. ("max_rows", "10000000").
+    /// Other options by name in lower case, e.g. ("max_rows", "10000000"); each once.
     pub create_options: Vec<(String, String)>,
     /// ENGINE.
     pub engine: StorageEngine,

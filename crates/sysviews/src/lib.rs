@@ -2,6 +2,7 @@
 //! [`SystemTables`], [`Showing`]. What they need of the running session they borrow.
 #![forbid(unsafe_code)]
 
+mod create_options;
 pub mod engines;
 mod lookup;
 mod printed_order;

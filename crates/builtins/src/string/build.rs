@@ -32,10 +32,10 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     pure("make_set", 2, usize::MAX, derive_make_set, make_set),
     pure("export_set", 3, 5, derive_export_set, export_set),
     pure("reverse", 1, 1, derive_same, reverse),
-    pure("upper", 1, 1, derive_same, |call| change_case(call, true)),
-    pure("ucase", 1, 1, derive_same, |call| change_case(call, true)),
-    pure("lower", 1, 1, derive_same, |call| change_case(call, false)),
-    pure("lcase", 1, 1, derive_same, |call| change_case(call, false)),
+    pure("upper", 1, 1, derive_case, |call| change_case(call, true)),
+    pure("ucase", 1, 1, derive_case, |call| change_case(call, true)),
+    pure("lower", 1, 1, derive_case, |call| change_case(call, false)),
+    pure("lcase", 1, 1, derive_case, |call| change_case(call, false)),
     pure("quote", 1, 1, derive_quote, quote),
     pure("format", 2, 3, derive_format, format),
 ];
@@ -276,6 +276,12 @@ fn export_set(call: &mut Call<'_>) -> SqlResult<Value> {
 fn derive_same(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..1)?;
     Ok(part_of(derivation, common, length(derivation, 0)))
+}
+
+fn derive_case(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    let common = derivation.collation(0..1)?;
+    let growth = if common.collation.get().case_grows() { 2 } else { 1 };
+    Ok(part_of(derivation, common, length(derivation, 0).saturating_mul(growth)))
 }
 
 fn reverse(call: &mut Call<'_>) -> SqlResult<Value> {

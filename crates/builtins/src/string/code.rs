@@ -162,13 +162,19 @@ fn derive_char(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     Ok(ResultType::text(characters, collation, Coercibility::Coercible))
 }
 
+/// Each number gives whole units of the character set: zero bytes stand before what is shorter.
 fn char(call: &mut Call<'_>) -> SqlResult<Value> {
-    let mut out = Vec::new();
+    let collation = call.result().collation();
+    let unit_bytes = collation.charset().min_bytes();
+    let (mut out, mut bytes) = (Vec::new(), Vec::new());
     for index in 1..call.count() {
         let Some(number) = call.unsigned(index)? else { continue };
-        code::append_character(number as u32, &mut out);
+        bytes.clear();
+        code::append_character(number as u32, &mut bytes);
+        let missing = bytes.len().next_multiple_of(unit_bytes) - bytes.len();
+        out.extend(std::iter::repeat_n(0, missing));
+        out.append(&mut bytes);
     }
-    let collation = call.result().collation();
     if collation != CollationId::BINARY && !collation.charset().is_valid(&out) {
         let shown = invalid_bytes(&out, collation);
         call.warn(sql_error!(ER_INVALID_CHARACTER_STRING, collation.charset().name, shown));

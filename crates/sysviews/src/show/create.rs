@@ -1,5 +1,6 @@
 //! SHOW CREATE TABLE and SHOW CREATE DATABASE: the text that makes the object again, byte for byte as MySQL prints it.
 
+use crate::create_options::ordered_options;
 use crate::system_tables::default_text;
 use charset::CollationId;
 use dictionary::{
@@ -156,7 +157,8 @@ fn options(table: &TableDefinition, next_id: Option<u64>) -> String {
     if !collation.is_default || collation.id == CollationId::UTF8MB4_0900_AI_CI {
         push(&mut out, format_args!(" COLLATE={}", collation.name));
     }
-    for (name, value) in ordered_options(&table.options.create_options) {
+    let create_options = &table.options.create_options;
+    for (name, value) in ordered_options(create_options, BEFORE_ROW_FORMAT) {
         push(&mut out, format_args!(" {}={value}", name.to_uppercase()));
     }
     if table.options.row_format != RowFormat::Default {
@@ -168,31 +170,30 @@ fn options(table: &TableDefinition, next_id: Option<u64>) -> String {
         };
         push(&mut out, format_args!(" ROW_FORMAT={name}"));
     }
+    for (_, value) in ordered_options(create_options, &["key_block_size"]) {
+        push(&mut out, format_args!(" KEY_BLOCK_SIZE={value}"));
+    }
     if !table.options.comment.is_empty() {
         push(&mut out, format_args!(" COMMENT={}", literal(&table.options.comment)));
+    }
+    for (_, value) in ordered_options(create_options, &["connection"]) {
+        push(&mut out, format_args!(" CONNECTION={}", literal(value)));
     }
     out
 }
 
-/// The options in the order in which MySQL prints them.
-fn ordered_options(options: &[(String, String)]) -> Vec<(&str, &str)> {
-    const ORDER: &[&str] = &[
-        "min_rows",
-        "max_rows",
-        "avg_row_length",
-        "pack_keys",
-        "stats_persistent",
-        "stats_auto_recalc",
-        "stats_sample_pages",
-        "checksum",
-        "delay_key_write",
-        "key_block_size",
-    ];
-    let mut sorted: Vec<(&str, &str)> =
-        options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    sorted.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name));
-    sorted
-}
+/// What stands before ROW_FORMAT, in this order.
+const BEFORE_ROW_FORMAT: &[&str] = &[
+    "min_rows",
+    "max_rows",
+    "avg_row_length",
+    "pack_keys",
+    "stats_persistent",
+    "stats_auto_recalc",
+    "stats_sample_pages",
+    "checksum",
+    "delay_key_write",
+];
 
 /// Bytes: as text where they are printable, in hexadecimal otherwise.
 fn byte_literal(bytes: &[u8]) -> String {

@@ -4,6 +4,7 @@ use super::columns::escaped_expression;
 use super::cursor::{Pieces, ViewRows};
 use super::keys::Wanted;
 use super::{SystemTables, definition, names};
+use crate::create_options::ordered_options;
 use crate::result::text;
 use accounts::Privileges;
 use charset::CollationId;
@@ -45,13 +46,28 @@ pub(crate) fn row_format_name(format: RowFormat) -> &'static str {
     }
 }
 
-/// CREATE_OPTIONS.
+/// CREATE_OPTIONS, in MySQL's order; CONNECTION is not among them.
 pub(crate) fn create_options(definition: &TableDefinition) -> String {
-    let mut options: Vec<String> =
-        definition.options.create_options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    const BEFORE_ROW_FORMAT: &[&str] = &["max_rows", "min_rows", "avg_row_length"];
+    const BEHIND: &[&str] = &[
+        "stats_sample_pages",
+        "stats_auto_recalc",
+        "key_block_size",
+        "stats_persistent",
+        "pack_keys",
+        "checksum",
+        "delay_key_write",
+    ];
+    let kept = &definition.options.create_options;
+    let written = |(name, value): (&str, &str)| match name {
+        "key_block_size" => format!("KEY_BLOCK_SIZE={value}"),
+        _ => format!("{name}={value}"),
+    };
+    let mut options: Vec<String> = ordered_options(kept, BEFORE_ROW_FORMAT).map(written).collect();
     if definition.options.row_format != RowFormat::Default {
         options.push(format!("row_format={}", row_format_name(definition.options.row_format).to_uppercase()));
     }
+    options.extend(ordered_options(kept, BEHIND).map(written));
     options.join(" ")
 }
 
