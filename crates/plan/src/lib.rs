@@ -8,6 +8,7 @@ mod block_hints;
 mod catalog;
 mod change;
 mod checked_parameter;
+mod cursor_read;
 pub mod dependence;
 mod depth;
 pub mod json_table;
@@ -35,6 +36,7 @@ pub use change::{
     ViewCheck,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
+pub use cursor_read::{CursorRead, take_last_columns};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use physical::QueryPlan;
 pub use privileges_needed::{PrivilegesNeeded, ViewPrivileges, error_of_view};
