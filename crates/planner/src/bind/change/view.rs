@@ -3,6 +3,7 @@
 //! Only views of one table without subqueries, one in another; others are error 1235, those that nobody changes 1288.
 
 use super::view_columns::{Shown, named_columns, rename, shown_items};
+use super::view_join::refuse_join;
 use super::view_rights::Level;
 use crate::bind::column::move_slots;
 use crate::bind::view::{Saved, change_refused, check_explained, rights_in};
@@ -79,6 +80,7 @@ pub(super) fn changed_view(
     if !view.definition.updatable {
         return Err(change_refused(&view.definition, &alias, command));
     }
+    refuse_join(binder, &view, &alias, command)?;
     let denied_before = binder.privileges.denied.is_some();
     binder.privileges.view = Some(name.clone());
     let mut changed = Changed { takes_order, ..Changed::of(None) };
