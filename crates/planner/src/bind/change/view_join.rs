@@ -1,11 +1,16 @@
 //! Views of several tables in statements that change rows. INSERT fills one of the tables, for which the view is cut down to a view of that one;
-//! nobody deletes from such a view. Main functions: [`refuse_join`], [`filled_part`].
+//! UPDATE has all of them in its block, each under the names that the view has for its columns; nobody deletes from such a view. Main functions:
+//! [`refuse_join`], [`filled_part`], [`opens_join`], [`open_join`].
 
-use super::view::named_view_of;
-use crate::bind::Binder;
-use crate::bind::view::rights_in;
-use dictionary::ViewCheck as CheckOption;
+use super::view::{Changed, named_view_of};
+use super::view_columns::HIDDEN;
+use super::view_rights::Level;
+use crate::bind::column::find_column;
+use crate::bind::view::{Saved, rights_in};
+use crate::bind::{Binder, from};
+use dictionary::{TableDefinition, ViewCheck as CheckOption};
 use errors::{SqlResult, sql_error};
+use optimizer::{Block, Source};
 use parser::ast::{
     self, Child, ColumnReference, JoinCondition, QueryBody, Select, SelectItem, TableFactor, TableReference,
 };
@@ -72,6 +77,103 @@ pub(super) fn refuse_join(binder: &Binder<'_>, view: &View, alias: &str, command
         "DELETE" => sql_error!(ER_VIEW_DELETE_MERGE_VIEW, name.schema, name.table),
         _ => sql_error!(ER_NON_UPDATABLE_TABLE, alias, command),
     })
+}
+
+/// Whether an UPDATE is of a view of several tables.
+pub(super) fn opens_join(binder: &Binder<'_>, view: &View, command: &str) -> SqlResult<bool> {
+    Ok(command == "UPDATE" && is_join(binder, view)?)
+}
+
+/// Puts the tables of a view into the block, all under the view's name and each with the columns that the view shows of it. Error 1235 for
+/// views of views, and for those that compute columns, show one twice, have subqueries, an order or a CHECK OPTION.
+pub(super) fn open_join(
+    binder: &mut Binder<'_>,
+    alias: &str,
+    view: &View,
+    changed: &mut Changed,
+) -> SqlResult<()> {
+    let refused = || sql_error!(ER_NOT_SUPPORTED_YET, "UPDATE through a view of this form");
+    let definition = &view.definition;
+    let (Some(select), Some(tables)) = (select_of(view), factors_of(view)) else { return Err(refused()) };
+    let mut conditions: Vec<&ast::Expression> = select.filter.iter().collect();
+    join_conditions(&select.from, &mut conditions);
+    let is_built = tables.len() > 1
+        && definition.check_option == CheckOption::None
+        && view.query.with.is_none()
+        && view.query.order_by.is_empty()
+        && !conditions.iter().any(|condition| condition.holds_query());
+    if !is_built || select.items.len() != definition.shape.columns.len() {
+        return Err(refused());
+    }
+    for table in &tables {
+        if named_view_of(binder, &table.name)?.is_some() {
+            return Err(refused());
+        }
+    }
+    let rights = rights_in(binder, definition)?;
+    let saved = Saved::enter(binder, view, rights.clone());
+    let opened = (|| {
+        changed.tree = from::bind_from(binder, &select.from)?;
+        changed.add_condition(binder, select.filter.as_ref(), false)?;
+        select.items.iter().map(|item| place_of(binder, item)).collect::<SqlResult<Vec<_>>>()
+    })();
+    saved.leave(binder);
+    let places: Option<Vec<(usize, usize)>> = opened?.into_iter().collect();
+    let places = places.ok_or_else(refused)?;
+    let block = binder.block();
+    for number in 0..block.tables.len() {
+        let below = show_part(block, number, alias, &definition.shape, &places).ok_or_else(refused)?;
+        let reads = (0..below.columns.len()).map(|column| vec![column]).collect();
+        changed.parts.push(Level { below, definer: rights.clone(), reads, filter: Vec::new() });
+    }
+    block.visible = places;
+    Ok(())
+}
+
+/// The column of a table that an item of the select list is; None for what is computed.
+fn place_of(binder: &mut Binder<'_>, item: &SelectItem) -> SqlResult<Option<(usize, usize)>> {
+    match item {
+        SelectItem::Expression { expression: ast::Expression::Column(reference), .. } => {
+            let found = find_column(binder.block(), reference)?;
+            found.map(Some).ok_or_else(|| sql_error!(ER_BAD_FIELD_ERROR, reference, "field list"))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Gives a table of the block the names that a view has for its columns. Returns what it was before; None where it is no stored table or the
+/// view shows a column of it twice.
+fn show_part(
+    block: &mut Block,
+    number: usize,
+    alias: &str,
+    shape: &TableDefinition,
+    places: &[(usize, usize)],
+) -> Option<TableDefinition> {
+    let table = &mut block.tables[number];
+    let Source::Base(base) = &table.source else { return None };
+    let below = base.definition().clone();
+    let mut seen = below.clone();
+    seen.name = shape.name.clone();
+    for column in &mut seen.columns {
+        column.name = HIDDEN.to_owned();
+        column.invisible = true;
+    }
+    for ((_, column), named) in places.iter().zip(&shape.columns).filter(|((table, _), _)| *table == number) {
+        let shown = &mut seen.columns[*column];
+        if !std::mem::replace(&mut shown.invisible, false) {
+            return None;
+        }
+        shown.name.clone_from(&named.name);
+    }
+    for (bound, shown) in table.columns.iter_mut().zip(&seen.columns) {
+        bound.name.clone_from(&shown.name);
+        bound.invisible = shown.invisible;
+    }
+    table.alias = alias.to_owned();
+    table.schema = Some(shape.name.schema.clone());
+    table.view = Some(Arc::new(seen));
+    Some(below)
 }
 
 /// The part of a view of several tables that an INSERT fills, as a view of the one table that has the columns. None for another target, and
@@ -214,7 +316,7 @@ impl Join<'_> {
             let Some(table) = table_shown(item) else {
                 return Err(sql_error!(ER_NONUPDATEABLE_COLUMN, reference.column));
             };
-            self.check_same(*filled.get_or_insert(table), table)?;
+            self.check_same(filled.get_or_insert(table), table)?;
         }
         let Some(table) = filled else { return Ok(None) };
         for assignment in &insert.on_duplicate {
