@@ -61,10 +61,11 @@ fn named_view(binder: &Binder<'_>, factor: &TableFactor) -> SqlResult<Option<Vie
     named_view_of(binder, &factor.name)
 }
 
-/// The view that a name of a table to change means; none where a table of the session hides it.
+/// The view that a name of a table to change means; none where a table of the session hides it, as it does not within a view.
 pub(super) fn named_view_of(binder: &Binder<'_>, name: &ast::ObjectName) -> SqlResult<Option<View>> {
     let schema = binder.schema_of(name)?;
-    if binder.input.temporary.table(&schema, &name.name).is_some() {
+    if binder.privileges.open_views.is_empty() && binder.input.temporary.table(&schema, &name.name).is_some()
+    {
         return Ok(None);
     }
     binder.input.virtual_tables.view(&schema, &name.name)

@@ -47,13 +47,19 @@ fn factors_of(view: &View) -> Option<Vec<&TableFactor>> {
     Some(found)
 }
 
+/// The view that stands in FROM of a view: the session's temporary tables are not seen there.
+fn inner_view(binder: &Binder<'_>, view: &View, factor: &TableFactor) -> SqlResult<Option<View>> {
+    let schema = factor.name.schema.as_deref().unwrap_or(&view.schema);
+    binder.input.virtual_tables.view(schema, &factor.name.name)
+}
+
 /// Whether a view reads several tables, be it by the one view that it reads.
 fn is_join(binder: &Binder<'_>, view: &View) -> SqlResult<bool> {
     let mut known = Vec::new();
     let mut view = view.clone();
     loop {
         let inner = match factors_of(&view).as_deref() {
-            Some([factor]) => named_view_of(binder, &factor.name)?,
+            Some([factor]) => inner_view(binder, &view, factor)?,
             tables => return Ok(tables.is_some_and(|tables| tables.len() > 1)),
         };
         let Some(inner) = inner else { return Ok(false) };
@@ -106,11 +112,12 @@ pub(super) fn open_join(
         return Err(refused());
     }
     for table in &tables {
-        if named_view_of(binder, &table.name)?.is_some() {
+        if inner_view(binder, view, table)?.is_some() {
             return Err(refused());
         }
     }
     let rights = rights_in(binder, definition)?;
+    binder.privileges.open_views.push(definition.shape.name.clone());
     let saved = Saved::enter(binder, view, rights.clone());
     let opened = (|| {
         changed.tree = from::bind_from(binder, &select.from)?;
@@ -118,6 +125,7 @@ pub(super) fn open_join(
         select.items.iter().map(|item| place_of(binder, item)).collect::<SqlResult<Vec<_>>>()
     })();
     saved.leave(binder);
+    binder.privileges.open_views.pop();
     let places: Option<Vec<(usize, usize)>> = opened?.into_iter().collect();
     let places = places.ok_or_else(refused)?;
     let block = binder.block();
@@ -194,7 +202,7 @@ pub(super) fn filled_part(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlR
         binder.privileges.require_column(&view.definition.shape, &reference.column, TableAccess::Insert);
     }
     for table in &tables {
-        if named_view_of(binder, &table.name)?.is_some_and(|inner| !inner.definition.updatable) {
+        if inner_view(binder, &view, table)?.is_some_and(|inner| !inner.definition.updatable) {
             return Err(sql_error!(ER_NON_INSERTABLE_TABLE, insert.table.name, "INSERT"));
         }
     }
@@ -239,7 +247,7 @@ fn require_conditions(binder: &mut Binder<'_>, join: &Join<'_>, tables: &[&Table
         };
         let schema = factor.name.schema.as_deref().unwrap_or(&join.view.schema);
         let base = binder.input.engine.dictionary().table(schema, &factor.name.name);
-        let inner = named_view_of(binder, &factor.name)?;
+        let inner = inner_view(binder, join.view, factor)?;
         let shape = match (&base, &inner) {
             (_, Some(inner)) => &inner.definition.shape,
             (Some(base), None) => base.definition(),
