@@ -10,11 +10,17 @@ use instance::{lock_limit as limit, lock_owner as owner, system_schemas};
 use parser::ast::ObjectName;
 use std::sync::Arc;
 
-/// Opens a table. Errors: 1031, 1046, 1049, 1066, 1142, 1146, 1347, and those of waiting for its name.
+/// So many tables a session can have open; MySQL sets no limit.
+const HANDLERS_MAX: usize = 16_384;
+
+/// Opens a table. Errors: 1031, 1041, 1046, 1049, 1066, 1142, 1146, 1347, and those of waiting for its name.
 pub(super) fn open(session: &mut Session, name: &ObjectName, alias: Option<&str>) -> SqlResult<()> {
     let alias = alias.unwrap_or(&name.name);
     if session.handlers.position(alias).is_some() {
         return Err(sql_error!(ER_NONUNIQ_TABLE, alias));
+    }
+    if session.handlers.0.len() >= HANDLERS_MAX {
+        return Err(sql_error!(ER_OUT_OF_RESOURCES));
     }
     let table = session.table_name(name)?;
     let is_temporary = session.temporary.has(&table);
