@@ -16,6 +16,7 @@ mod network;
 mod numeric;
 mod parameters;
 mod regexp;
+mod statement_digest;
 mod string;
 mod temporal;
 mod xml;
@@ -73,6 +74,7 @@ const fn of_documents(
 /// The families.
 static FAMILIES: &[&[FunctionDefinition]] = &[
     accounts::FUNCTIONS,
+    statement_digest::FUNCTIONS,
     cipher::FUNCTIONS,
     control::FUNCTIONS,
     extremes::FUNCTIONS,

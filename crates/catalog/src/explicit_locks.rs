@@ -32,6 +32,11 @@ impl ExplicitLocks {
         self.tables.iter().flatten().filter(move |locked| locked.key == *key)
     }
 
+    /// How LOCK TABLES holds a table.
+    pub(crate) fn modes_of(&self, key: &LockKey) -> impl Iterator<Item = LockMode> {
+        self.of(key).map(|locked| locked.mode)
+    }
+
     /// Whether LOCK TABLES is in force and has that table locked strongly enough.
     #[inline]
     pub fn covers(&self, key: &LockKey, mode: LockMode) -> bool {

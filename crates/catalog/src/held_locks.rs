@@ -55,6 +55,8 @@ pub struct HeldLocks {
     slots: Vec<(CellId, LockMode)>,
     /// To the end of the statement.
     statement: Vec<LockKey>,
+    /// Tables that HANDLER has open: a name stands there once for each time.
+    kept_open: Vec<LockKey>,
     /// Slots and intentions; made when the session first needs intentions, or slots for the second time: many sessions run one
     /// statement only, and a queue costs less than a place for slots.
     own: Option<Arc<SessionLocks>>,
@@ -324,6 +326,31 @@ impl HeldLocks {
     }
 }
 
+/// HANDLER.
+impl HeldLocks {
+    /// The table stays what it is until [`HeldLocks::let_go`]. Errors: 1205, 1213, 1317.
+    pub fn keep_open(&mut self, owner: LockOwner<'_>, limit: WaitLimit<'_>, key: &LockKey) -> SqlResult<()> {
+        owner.acquire(key, LockMode::Shared, LockDuration::Explicit, limit)?;
+        self.kept_open.push(key.clone());
+        Ok(())
+    }
+
+    /// Takes one [`HeldLocks::keep_open`] back.
+    pub fn let_go(&mut self, owner: LockOwner<'_>, key: &LockKey) {
+        if let Some(at) = self.kept_open.iter().position(|kept| kept == key) {
+            self.kept_open.swap_remove(at);
+            self.release_explicit(owner, key);
+        }
+    }
+
+    /// Gives back what is held of a name until it is said, but for what is to stay: LOCK TABLES and HANDLER may hold the same one.
+    fn release_explicit(&self, owner: LockOwner<'_>, key: &LockKey) {
+        let open = self.kept_open.iter().filter(|kept| *kept == key).map(|_| LockMode::Shared);
+        let kept: Vec<LockMode> = open.chain(self.explicit.modes_of(key)).collect();
+        owner.locks.release_explicit_to(owner.session, key, &kept);
+    }
+}
+
 /// LOCK TABLES and FLUSH TABLES WITH READ LOCK.
 impl HeldLocks {
     /// LOCK TABLES comes into force with these; `check` is asked for each of them once it is locked. On an error some are held.
@@ -363,7 +390,7 @@ impl HeldLocks {
     pub fn unlock_tables(&mut self, owner: LockOwner<'_>) {
         let tables = self.explicit.tables.take().into_iter().flatten().map(|locked| locked.key);
         for key in tables.chain(std::mem::take(&mut self.explicit.schemas)) {
-            owner.release(&key, LockDuration::Explicit);
+            self.release_explicit(owner, &key);
         }
         self.relent(owner, Intent::LockedTables);
     }
@@ -372,7 +399,7 @@ impl HeldLocks {
     pub fn forget_locked_table(&mut self, owner: LockOwner<'_>, key: &LockKey) {
         if let Some(tables) = &mut self.explicit.tables {
             tables.retain(|locked| locked.key != *key);
-            owner.release(key, LockDuration::Explicit);
+            self.release_explicit(owner, key);
         }
     }
 

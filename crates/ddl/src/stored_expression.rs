@@ -64,6 +64,7 @@ const ACTING: &[(&str, &str, Allowed)] = &[
     ("sleep", "sleep", Nowhere),
     ("source_pos_wait", "source_pos_wait", Nowhere),
     ("statement_digest", "statement_digest", InChecksToo),
+    ("statement_digest_text", "statement_digest_text", InChecksToo),
     ("sysdate", "sysdate", InChecksToo),
     ("system_user", "user", InDefaults),
     ("unix_timestamp", "unix_timestamp", InDefaults),

@@ -4,12 +4,14 @@
 
 pub mod accounts;
 pub mod cipher;
+mod generated;
 pub mod hash;
 pub mod locale;
 pub mod network;
 pub mod numeric;
 pub mod pieces;
 pub mod regexp;
+pub mod statement_digest;
 pub mod string;
 pub mod temporal;
 pub mod text;

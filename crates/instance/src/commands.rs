@@ -85,6 +85,11 @@ fn other_counter(statement: &Statement) -> StatusId {
         Statement::Revoke(_) => id::COM_REVOKE,
         Statement::SetRole(_) => id::COM_SET_ROLE,
         Statement::SetDefaultRole { .. } => id::COM_ALTER_USER_DEFAULT_ROLE,
+        Statement::Handler(handler) => match **handler {
+            Handler::Open { .. } => id::COM_HA_OPEN,
+            Handler::Close(_) => id::COM_HA_CLOSE,
+            Handler::Read { .. } => id::COM_HA_READ,
+        },
         Statement::GetDiagnostics(_) => id::COM_GET_DIAGNOSTICS,
         Statement::Signal(_) => id::COM_SIGNAL,
         Statement::Resignal(_) => id::COM_RESIGNAL,

@@ -8,6 +8,7 @@ mod block_hints;
 mod catalog;
 mod change;
 mod checked_parameter;
+mod cursor_read;
 pub mod dependence;
 mod depth;
 mod functional_key;
@@ -36,6 +37,7 @@ pub use change::{
     ViewCheck,
 };
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
+pub use cursor_read::{CursorRead, take_last_columns};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use functional_key::told_of_index;
 pub use physical::QueryPlan;

@@ -7,7 +7,7 @@ use crate::lateral::{LateralAccess, SeededTree};
 use crate::window::WindowStep;
 use charset::CollationId;
 use dictionary::TableDefinition;
-use engine::Table;
+use engine::{KeyRange, Table};
 use expression::operators::{BitOperator, ComparisonMode};
 use expression::{Expression, ResultType, TablePurpose, ValueSource, table_type};
 use std::sync::Arc;
@@ -362,6 +362,8 @@ pub struct AccessPath {
     pub index: usize,
     /// Ranges of the index; None for the whole of it.
     pub ranges: Option<Vec<KeyConditions>>,
+    /// The one range of its keys that is read, where it was not the plan that found it: `ranges` is None then.
+    pub keys: Option<KeyRange>,
     /// Reverse key order.
     pub backward: bool,
     /// Only columns of the index are needed.
@@ -383,6 +385,7 @@ impl AccessPath {
         AccessPath {
             index,
             ranges: None,
+            keys: None,
             backward: false,
             covering: false,
             single_row: false,

@@ -51,7 +51,9 @@ pub fn key_ranges(
     row: RowRef<'_>,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Vec<KeyRange>> {
-    let Some(alternatives) = &path.ranges else { return Ok(vec![KeyRange::all()]) };
+    let Some(alternatives) = &path.ranges else {
+        return Ok(vec![path.keys.clone().unwrap_or_else(KeyRange::all)]);
+    };
     let index = &table.indexes()[path.index];
     let Some(definition) = index.definition(table) else { return Ok(vec![KeyRange::all()]) };
     let mut found = Vec::new();

@@ -66,6 +66,8 @@ pub struct Rules(u32);
 impl Rules {
     /// Every rule.
     pub const ALL: Rules = Rules(u32::MAX);
+    /// None of them.
+    pub const NONE: Rules = Rules(0);
 
     /// Whether a rule may be used.
     #[inline]

@@ -97,11 +97,14 @@ pub(crate) fn flush(session: &mut Session, flush: &Flush, sink: &mut dyn ResultS
             } else if tables.is_empty() {
                 session.locks.explicit.check_all_written()?;
             }
+            let mut names = Vec::with_capacity(tables.len());
             for table in tables {
                 let name = session.table_name(table)?;
                 let key = LockKey::table(&name.schema, &name.table);
                 session.locks.explicit.check(&key, LockMode::NoReadWrite)?;
+                names.push(name);
             }
+            crate::handler::flush(session, &names);
         }
         FlushTarget::Options(options) => {
             for option in options {
@@ -244,6 +247,9 @@ fn maintain_table(
     name: &TableName,
 ) -> SqlResult<Vec<Vec<Value>>> {
     let command = maintenance.command;
+    if command != MaintenanceCommand::Checksum {
+        crate::handler::close_table(session, name);
+    }
     let is_read = match command {
         MaintenanceCommand::Checksum => !maintenance.options.contains(&"QUICK"),
         MaintenanceCommand::Analyze | MaintenanceCommand::Check => true,

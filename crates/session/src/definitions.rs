@@ -398,6 +398,7 @@ pub(crate) fn drop_database(
     let wanted = vec![(LockKey::schema(name), LockMode::Exclusive)];
     let tables = session
         .with_definition_locks(wanted, |session| definer(session).drop_schema_locked(name, if_exists))?;
+    crate::handler::close_schema(session, name);
     if session.schema.as_deref() == Some(name) {
         session.schema = None;
         session.forget_settings();

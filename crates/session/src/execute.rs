@@ -146,6 +146,9 @@ impl Session {
         if !self.transaction.xa.uses_tables() {
             crate::xa::refuse_tables(self, statement)?;
         }
+        if locks.uses_temporary && !self.handlers.is_empty() {
+            crate::handler::refuse_open_temporary(self, statement)?;
+        }
         self.refuse_change(traits, locks)?;
         self.refuse_load(statement, locks)
     }

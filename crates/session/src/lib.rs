@@ -12,6 +12,7 @@ mod definitions;
 mod execute;
 mod explain;
 mod foreign_key_locks;
+mod handler;
 mod hints;
 #[cfg(test)]
 mod lock_tests;

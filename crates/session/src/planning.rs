@@ -104,6 +104,11 @@ pub(crate) fn prepare(
     Ok(Prepared::new(plan, context))
 }
 
+/// The plan of a query that runs at once, and once.
+pub(crate) fn plan_to_run(statement: &Statement, context: &mut StatementContext<'_>) -> SqlResult<Plan> {
+    plan_with(statement, context, ParameterTyping::FromValues, Purpose::Run)
+}
+
 /// The columns of a query's result as a table keeps them that is made of it (CREATE TABLE .. SELECT), and how the query
 /// comes by them.
 pub(crate) fn describe_for_table(

@@ -1,6 +1,7 @@
 //! One connection's state and the commands of the protocol. Main type: [`Session`].
 //! Thread rules: owned by the connection; used by one thread at a time. Statements are in `statement.rs`.
 
+use crate::handler::Handlers;
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
 use crate::state::{SessionState, StatementNumbers};
@@ -50,6 +51,7 @@ pub struct Session {
     /// Behind the transaction: what it has changed of them is undone first.
     pub(crate) temporary: TemporaryTables,
     pub(crate) locks: HeldLocks,
+    pub(crate) handlers: Handlers,
     pub(crate) prepared: PreparedStatements,
     pub(crate) user: SessionUser,
     /// Plans of text statements.
@@ -135,6 +137,7 @@ impl Session {
             transaction: TransactionState::default(),
             temporary: instance.engine().temporary_tables(id),
             locks: HeldLocks::default(),
+            handlers: Handlers::default(),
             prepared: PreparedStatements::default(),
             user: SessionUser::new(account, info.host, user_text, account_text),
             text_plans: TextPlans::default(),
@@ -396,6 +399,7 @@ impl Session {
         self.unlock_tables();
         self.unlock_global();
         self.unlock_instance();
+        crate::handler::close_all(self);
         self.instance.user_locks().release_all(self.shared.id);
         self.close_all_statements();
         self.state.user_variables.clear();

@@ -353,6 +353,7 @@ impl Session {
             Statement::TableMaintenance(maintenance) => {
                 crate::administration::maintain(self, maintenance, channel)
             }
+            Statement::Handler(handler) => crate::handler::run(self, handler, channel),
             Statement::Shutdown => crate::administration::shutdown(self, channel),
             // A comment: mysqldump 11.8 sends one that is a statement to MariaDB only.
             Statement::Empty => self.send_ok(channel),
@@ -376,6 +377,9 @@ impl Session {
             } else if !matches!(statement, Statement::SetDefaultRole { .. }) {
                 self.refuse_read_only_session()?;
             }
+        }
+        if !self.handlers.is_empty() {
+            crate::handler::close_temporary(self, statement);
         }
         if let Some(privileged) = crate::account_statements::run_account_statement(self, statement, channel) {
             return privileged;
@@ -410,7 +414,6 @@ impl Session {
         }
         let what = match statement {
             Statement::Recognised { command, .. } => (*command).to_owned(),
-            Statement::Handler(_) => "HANDLER".to_owned(),
             Statement::Call { .. } => "CALL".to_owned(),
             Statement::StoredProgram(_) => "stored programs".to_owned(),
             _ => String::from_utf8_lossy(&text[..text.len().min(40)]).into_owned(),
@@ -451,7 +454,6 @@ fn changes_definitions(statement: &Statement) -> bool {
     const HARMLESS: &[&str] = &["BINLOG", "CACHE INDEX", "LOAD INDEX"];
     match statement {
         Statement::SetRole(_)
-        | Statement::Handler(_)
         | Statement::Call { .. }
         | Statement::GetDiagnostics(_)
         | Statement::Signal(_)

@@ -44,6 +44,9 @@ impl Session {
 
     /// Takes metadata locks to the end of the transaction, after LOCK TABLES had its say.
     pub(crate) fn take_table_locks(&mut self, needed: &TableLocks) -> SqlResult<()> {
+        if !self.handlers.is_empty() {
+            crate::handler::give_way(self);
+        }
         let timeout = self.lock_timeout();
         let (owner, limit) = (owner(&self.instance, &self.shared), limit(&self.shared, timeout));
         self.locks.take_tables(owner, limit, needed)
@@ -83,6 +86,10 @@ impl Session {
 
     /// More locks for the running change of definitions, taken in the order of their keys.
     pub(crate) fn lock_for_statement(&mut self, wanted: Vec<(LockKey, LockMode)>) -> SqlResult<()> {
+        if !self.handlers.is_empty() {
+            crate::handler::close_locked(self, &wanted);
+            crate::handler::give_way(self);
+        }
         let timeout = self.lock_timeout();
         let (owner, limit) = (owner(&self.instance, &self.shared), limit(&self.shared, timeout));
         self.locks.take_for_statement(owner, limit, wanted)
@@ -112,6 +119,7 @@ impl Session {
 
     /// The end of a session or of a statement that panicked: nothing that belongs to a statement stays.
     pub(crate) fn abandon_statement(&mut self) {
+        crate::handler::end_reading(self);
         self.locks.abandon_statement(owner(&self.instance, &self.shared));
     }
 
@@ -175,6 +183,7 @@ impl Session {
 
     /// Takes what LOCK TABLES asks for; on an error some of it is held.
     fn take_explicit_locks(&mut self, wanted: Vec<LockedTable>) -> SqlResult<()> {
+        crate::handler::give_way(self);
         let timeout = self.lock_timeout();
         let (owner, limit) = (owner(&self.instance, &self.shared), limit(&self.shared, timeout));
         let instance = &self.instance;

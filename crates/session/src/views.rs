@@ -11,7 +11,8 @@ use dictionary::{TableDefinition, TableName, TableOptions, ViewAlgorithm, ViewCh
 use engine::EngineError;
 use errors::{SqlError, SqlResult, code, sql_error};
 use parser::ast::{
-    CheckOption, CreateView, ObjectName, Query, QueryBody, Show, SqlSecurity, Statement, UserName,
+    CheckOption, CreateView, JoinKind, ObjectName, Query, QueryBody, Show, SqlSecurity, Statement,
+    TableReference, UserName,
 };
 use parser::{PrintedQuery, PrintedTables, QueryStyle, print_query};
 use plan::physical::OriginPath;
@@ -179,8 +180,10 @@ fn defined(
     check_names(names)?;
     let merges = is_mergeable(&create.query);
     let algorithm = algorithm_of(session, create, merges);
-    let updatable =
-        merges && algorithm != ViewAlgorithm::TempTable && reads_changeable(session, &create.query);
+    let updatable = merges
+        && algorithm != ViewAlgorithm::TempTable
+        && reads_changeable(session, &create.query)
+        && !joins_outer(&create.query);
     let check_option = match create.check_option {
         None => ViewCheck::None,
         Some(_) if !updatable => return Err(sql_error!(ER_VIEW_NONUPD_CHECK, name.schema, name.table)),
@@ -253,6 +256,26 @@ fn algorithm_of(session: &mut Session, create: &CreateView, merges: bool) -> Vie
             .map(|view| view.algorithm)
             .filter(|algorithm| merges || *algorithm != ViewAlgorithm::Merge)
             .unwrap_or_default(),
+    }
+}
+
+/// Whether FROM has an outer join: then nothing of the view can be changed.
+fn joins_outer(query: &Query) -> bool {
+    fn is_outer(reference: &TableReference) -> bool {
+        match reference {
+            TableReference::Join(join) => {
+                matches!(join.kind, JoinKind::Left | JoinKind::Right)
+                    || is_outer(&join.left)
+                    || is_outer(&join.right)
+            }
+            TableReference::Nested(inner) => inner.iter().any(is_outer),
+            _ => false,
+        }
+    }
+    match &query.body {
+        QueryBody::Select(select) => select.from.iter().any(is_outer),
+        QueryBody::Nested(query) => joins_outer(query),
+        _ => false,
     }
 }
 

@@ -154,6 +154,16 @@ impl MetadataLocks {
         self.table.release(session, key, LockDuration::Transaction, kept);
     }
 
+    /// The same of what it holds until it says so.
+    pub fn release_explicit_to(&self, session: u32, key: &LockKey, kept: &[LockMode]) {
+        self.table.release(session, key, LockDuration::Explicit, kept);
+    }
+
+    /// Whether somebody else waits for a lock that cannot be granted beside one in that mode.
+    pub fn is_awaited(&self, session: u32, key: &LockKey, mode: LockMode) -> bool {
+        self.table.is_awaited(session, key, mode)
+    }
+
     /// The number of the cell of a name that kept plans use.
     pub fn cell_of(&self, key: &LockKey) -> Option<CellId> {
         self.table.cell_of(key)

@@ -233,6 +233,14 @@ impl LockTable {
         }
     }
 
+    /// Whether somebody else waits for a lock that cannot be granted beside one in that mode.
+    pub fn is_awaited(&self, session: u32, key: &LockKey, mode: LockMode) -> bool {
+        let shard = self.shard(key);
+        let Some(name) = shard.get(key) else { return false };
+        let mut waiting = name.queue.waiting().map(|waiting| waiting.ticket);
+        waiting.any(|ticket| ticket.session != session && mode.conflicts().contains(ticket.mode))
+    }
+
     /// What a session holds to the end of its transaction is the heir's from now on.
     pub fn hand_over(&self, session: u32, key: &LockKey, heir: u32) {
         if let Some(name) = self.shard(key).get_mut(key) {

@@ -11,9 +11,11 @@ use TokenKind as T;
 pub(crate) fn handler(parser: &mut Parser) -> SqlResult<Statement> {
     parser.advance();
     let table = parser.object_name()?;
+    if table.schema.is_some() && !parser.at_word(K::Open) {
+        return parser.fail();
+    }
     let handler = match parser.expect_any(&[K::Open, K::Close, K::Read])? {
         K::Open => Handler::Open { table, alias: table_alias(parser)? },
-        _ if table.schema.is_some() => return parser.fail(),
         K::Close => Handler::Close(table.name),
         _ => handler_read(parser, table.name)?,
     };
@@ -34,7 +36,14 @@ fn handler_read(parser: &mut Parser, table: Name) -> SqlResult<Handler> {
     };
     let step = if let Some(operator) = operator {
         parser.advance();
-        HandlerStep::Key { operator, values: row_of_values(parser)? }
+        let (first, is_empty) = (parser.at, parser.kind_at(1) == T::CloseParenthesis);
+        if is_empty {
+            parser.advance();
+            return parser.fail();
+        }
+        let values = row_of_values(parser)?;
+        refuse_queries(parser, first, values.iter())?;
+        HandlerStep::Key { operator, values }
     } else {
         match parser.expect_any(&[K::First, K::Next, K::Prev, K::Last])? {
             K::First => HandlerStep::First,
@@ -43,6 +52,26 @@ fn handler_read(parser: &mut Parser, table: Name) -> SqlResult<Handler> {
             _ => HandlerStep::Last,
         }
     };
+    let first = parser.at;
     let filter = optional_where(parser)?;
+    refuse_queries(parser, first, filter.iter())?;
     Ok(Handler::Read { table, index, step, filter, limit: optional_limit(parser)? })
+}
+
+/// HANDLER takes no subqueries: error 1064 at the parenthesis of the first since that token.
+fn refuse_queries<'e>(
+    parser: &Parser,
+    first: usize,
+    mut expressions: impl Iterator<Item = &'e Expression>,
+) -> SqlResult<()> {
+    if !expressions.any(Expression::holds_query) {
+        return Ok(());
+    }
+    let opens_query = |pair: &&[Token]| {
+        pair[0].kind == T::OpenParenthesis
+            && matches!(pair[1].kind, T::Word(K::Select | K::With | K::Values | K::Table))
+    };
+    let read = &parser.tokens[first..=parser.at];
+    let found = read.windows(2).find(opens_query).map_or(parser.token(), |pair| pair[0]);
+    Err(parser.syntax_error_at(found))
 }

@@ -2,11 +2,11 @@
 
 use super::rows::{Wishes, conditions_of, found_rows};
 use super::target::{Wanted, target};
-use super::view::{Changed, bind_changed};
+use super::view::bind_changed;
 use super::view_rights::read_columns;
 use super::{change, changing};
 use crate::bind::privilege::Privileges;
-use crate::bind::{Binder, block_hints, from};
+use crate::bind::{Binder, block_hints};
 use crate::changed_rows::ChangedRows;
 use dictionary::TableDefinition;
 use errors::{SqlResult, sql_error};
@@ -28,7 +28,7 @@ fn delete_parts(binder: &mut Binder<'_>, delete: &ast::Delete) -> SqlResult<Dele
             (bind_changed(binder, std::slice::from_ref(&reference), "DELETE", takes_order)?, vec![0])
         }
         ast::DeleteSource::Multiple { targets, from } => {
-            let changed = Changed::of(from::bind_from(binder, from)?);
+            let changed = bind_changed(binder, from, "DELETE", false)?;
             let (block, privileges) = binder.block_and_privileges();
             privileges.require_read(block);
             let mut numbers = Vec::with_capacity(targets.len());

@@ -10,7 +10,7 @@ use engine::Table;
 use errors::{SqlResult, sql_error};
 use optimizer::{Block, BoundTable, Source};
 use parser::ast::{self, TableFactor};
-use plan::{RowExpression, TableAccess, ViewCheck};
+use plan::{RowExpression, TableAccess, View, ViewCheck};
 use std::sync::Arc;
 
 /// What rows are inserted into.
@@ -31,13 +31,17 @@ pub(super) struct InsertTarget {
     changed: Option<Changed>,
 }
 
-/// The table, or the view of one, that a statement names.
+/// The table, or the view of one, that a statement names. `part`: what it fills of a view of several.
 pub(super) fn insert_target(
     binder: &mut Binder<'_>,
     name: &ast::ObjectName,
-    command: &'static str,
+    (command, part): (&'static str, Option<View>),
 ) -> SqlResult<InsertTarget> {
-    let Some(view) = named_view_of(binder, name)? else {
+    let view = match part {
+        Some(part) => Some(part),
+        None => named_view_of(binder, name)?,
+    };
+    let Some(view) = view else {
         let table = binder.base_table(name)?;
         let names = table.definition().clone();
         let order = (0..names.columns.len()).filter(|at| !names.columns[*at].invisible).collect();

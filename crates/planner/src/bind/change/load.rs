@@ -20,7 +20,7 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
         return Err(sql_error!(ER_WRONG_FIELD_TERMINATORS));
     }
     binder.enter()?;
-    let into = insert_target(binder, &load.table, "LOAD")?;
+    let into = insert_target(binder, &load.table, ("LOAD", None))?;
     let (table, definition) = (into.table.clone(), into.names.clone());
     let replaces = load.duplicates == ast::LoadDuplicates::Replace;
     let access = if replaces { TableAccess::Replace } else { TableAccess::Insert };

@@ -10,6 +10,7 @@ mod target;
 mod update;
 mod view;
 mod view_columns;
+mod view_join;
 mod view_rights;
 
 pub(crate) use delete::delete;

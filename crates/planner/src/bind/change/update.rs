@@ -158,6 +158,9 @@ fn require_below(binder: &mut Binder<'_>, update: &ast::Update, changed: &Change
             |(table, column): &(usize, usize)| binder.block().tables[*table].stored_column(*column).is_some();
         columns.extend(found.filter(is_stored).map(|(_, column)| column));
     }
+    if !changed.parts.is_empty() {
+        return require_parts(binder, update, changed);
+    }
     let taken = [Taken { columns, access: TableAccess::Update }];
     let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {
         privileges.require_table(below, TableAccess::Update);
@@ -166,8 +169,48 @@ fn require_below(binder: &mut Binder<'_>, update: &ast::Update, changed: &Change
     Ok(())
 }
 
+/// The same of a view of several tables. Error 1393 where more than one of them is changed.
+fn require_parts(binder: &mut Binder<'_>, update: &ast::Update, changed: &Changed) -> SqlResult<()> {
+    let mut assigned: Vec<(usize, usize)> = Vec::with_capacity(update.assignments.len());
+    for assignment in &update.assignments {
+        assigned.extend(find_column(binder.block(), &assignment.column)?);
+    }
+    for (number, part) in changed.parts.iter().enumerate() {
+        let mut columns = assigned.iter().filter(|(table, _)| *table == number).peekable();
+        let view = binder.block().tables[number].view.clone();
+        if let (Some(view), true) = (view, columns.peek().is_some()) {
+            part.ask(binder, &view.name, |privileges| {
+                privileges.require_table(&part.below, TableAccess::Update);
+                for (_, column) in columns {
+                    let name = &part.below.columns[*column].name;
+                    privileges.require_column(&part.below, name, TableAccess::Update);
+                }
+            });
+        }
+    }
+    let view = binder.block().tables.first().and_then(|table| table.view.clone());
+    match (assigned.first(), view) {
+        (Some((first, _)), Some(view)) if assigned.iter().any(|(table, _)| table != first) => {
+            Err(sql_error!(ER_VIEW_MULTIUPDATE, view.name.schema, view.name.table))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The columns of what is under a view that the statement reads.
 fn require_read_below(binder: &mut Binder<'_>, changed: &Changed) {
+    for (number, part) in changed.parts.iter().enumerate() {
+        let Some(view) = binder.block().tables[number].view.clone() else { continue };
+        let read = read_columns(binder, &view);
+        part.ask(binder, &view.name, |privileges| {
+            for column in read.columns {
+                privileges.require_column(&part.below, &part.below.columns[column].name, read.access);
+            }
+        });
+    }
+    if !changed.parts.is_empty() {
+        return;
+    }
     let view = binder.block().tables.first().and_then(|table| table.view.clone());
     if let Some(view) = view {
         let read = read_columns(binder, &view);

@@ -3,6 +3,7 @@
 //! Only views of one table without subqueries, one in another; others are error 1235, those that nobody changes 1288.
 
 use super::view_columns::{Shown, named_columns, rename, shown_items};
+use super::view_join::{open_join, opens_join, refuse_join};
 use super::view_rights::Level;
 use crate::bind::column::move_slots;
 use crate::bind::view::{Saved, change_refused, check_explained, rights_in};
@@ -33,6 +34,8 @@ pub(super) struct Changed {
     pub own_name: String,
     /// What each view reads, the outermost first.
     pub levels: Vec<Level>,
+    /// Of a view of several tables: each of them, in the order of FROM.
+    pub parts: Vec<Level>,
 }
 
 /// Binds FROM of an UPDATE or DELETE. `takes_order`: a view's order is that of the statement.
@@ -58,10 +61,11 @@ fn named_view(binder: &Binder<'_>, factor: &TableFactor) -> SqlResult<Option<Vie
     named_view_of(binder, &factor.name)
 }
 
-/// The view that a name of a table to change means; none where a table of the session hides it.
+/// The view that a name of a table to change means; none where a table of the session hides it, as it does not within a view.
 pub(super) fn named_view_of(binder: &Binder<'_>, name: &ast::ObjectName) -> SqlResult<Option<View>> {
     let schema = binder.schema_of(name)?;
-    if binder.input.temporary.table(&schema, &name.name).is_some() {
+    if binder.privileges.open_views.is_empty() && binder.input.temporary.table(&schema, &name.name).is_some()
+    {
         return Ok(None);
     }
     binder.input.virtual_tables.view(&schema, &name.name)
@@ -79,10 +83,14 @@ pub(super) fn changed_view(
     if !view.definition.updatable {
         return Err(change_refused(&view.definition, &alias, command));
     }
+    refuse_join(binder, &view, &alias, command)?;
     let denied_before = binder.privileges.denied.is_some();
     binder.privileges.view = Some(name.clone());
     let mut changed = Changed { takes_order, ..Changed::of(None) };
-    let opened = open(binder, &alias, view, command, &mut changed);
+    let opened = match opens_join(binder, &view, command)? {
+        true => open_join(binder, &alias, &view, &mut changed),
+        false => open(binder, &alias, view, command, &mut changed),
+    };
     binder.privileges.view = None;
     if !denied_before {
         let denied = binder.privileges.denied.take();
@@ -90,7 +98,7 @@ pub(super) fn changed_view(
     }
     opened.map_err(|error| error_of_view(error, &name))?;
     if binder.input.shows_plan && !denied_before {
-        let below = changed.levels.iter().map(|level| &level.below.name);
+        let below = changed.levels.iter().chain(&changed.parts).map(|level| &level.below.name);
         let explained = check_explained(binder, &name, below).err();
         binder.privileges.denied = explained.or(binder.privileges.denied.take());
     }
@@ -217,11 +225,12 @@ impl Changed {
             takes_order: false,
             own_name: String::new(),
             levels: Vec::new(),
+            parts: Vec::new(),
         }
     }
 
     /// Binds the condition of a view.
-    fn add_condition(
+    pub fn add_condition(
         &mut self,
         binder: &mut Binder<'_>,
         filter: Option<&ast::Expression>,

@@ -28,7 +28,7 @@ pub(super) struct Taken {
 
 impl Level {
     /// Asks with the rights that count here; what is missing is told of the view that the statement names.
-    fn ask(&self, binder: &mut Binder<'_>, view: &TableName, ask: impl FnOnce(&mut Privileges<'_>)) {
+    pub fn ask(&self, binder: &mut Binder<'_>, view: &TableName, ask: impl FnOnce(&mut Privileges<'_>)) {
         let privileges = &mut binder.privileges;
         let denied_before = privileges.denied.is_some();
         let outside = std::mem::replace(&mut privileges.definer, self.definer.clone());

@@ -1,0 +1,3 @@
+//! Tables that were made by machine.
+
+pub mod digest_words;
