@@ -1,5 +1,5 @@
-//! The words of the grammar with the number and the text that MySQL 9.7 gives their tokens in digests. Found by asking MySQL 9.7.4 for the
-//! digests of statements that have one token of which the number is not known yet.
+//! The words of the grammar with the number and the text that MySQL 9.7 gives their tokens in digests. Measured by
+//! `tests/sql/functions/digest_words.py`, which asks a MySQL 9.7.4 for digests of statements that have one token of which the number is not known yet.
 
 /// Word, number, text; sorted by word.
 pub static WORDS: &[(&str, u16, &str)] = &[
