@@ -290,6 +290,12 @@ impl Collation {
         at
     }
 
+    /// Whether of two texts the lesser one's first characters are never greater than the other's. They may be where a later level
+    /// decides, or where a character weighs otherwise together with the next one.
+    pub fn beginnings_keep_order(&self) -> bool {
+        !matches!(self.order, Order::Weights { table, levels, .. } if levels > 1 || table.contractions.is_some())
+    }
+
     /// Bytes of the key at the start of `bytes`; None when no whole key is there. With `inverted` every byte
     /// is taken as its complement (descending keys).
     pub fn sort_key_length(&self, bytes: &[u8], inverted: bool) -> Option<usize> {

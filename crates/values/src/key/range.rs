@@ -64,6 +64,7 @@ impl KeyLayout {
             return Ok(KeyRange { to: successor(&prefix), from: prefix });
         }
         let descending = self.parts[part].descending;
+        let (low, high) = (self.widened(part, low), self.widened(part, high));
         let (first, last) = if descending { (high, low) } else { (low, high) };
         match self.start(&prefix, part, first)? {
             Some(from) => Ok(KeyRange { from, to: self.end(&prefix, part, last)? }),
@@ -144,6 +145,18 @@ impl KeyLayout {
                 self.encode_part(part, value, &mut key)?;
                 Ok(if self.hides_longer_values(part) { successor(&key) } else { Some(key) })
             }
+        }
+    }
+
+    /// A limit on the beginnings of texts whose order these do not keep says nothing: all that are not NULL are inside.
+    fn widened<'v>(&self, part: usize, limit: Limit<'v>) -> Limit<'v> {
+        match (limit, self.parts[part].order) {
+            (Limit::Including(_) | Limit::Excluding(_), Order::Text(collation))
+                if self.hides_longer_values(part) && !collation.beginnings_keep_order() =>
+            {
+                Limit::NotNull
+            }
+            (limit, _) => limit,
         }
     }
 
