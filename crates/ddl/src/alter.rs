@@ -9,7 +9,9 @@ use super::column::ColumnDraft;
 use super::computed_column::{check_computed, check_status};
 use super::converted::convert_column;
 use super::functional_key::put_hidden_last;
-use super::index::{check_converted_keys, check_key_bytes, sort_indexes};
+use super::index::{
+    check_converted_keys, check_index_name, check_index_names, check_key_bytes, sort_indexes,
+};
 use super::options::default_collation;
 use super::rebuild::plan_of;
 use super::referred_table::{judge_waiting, require_references};
@@ -18,8 +20,7 @@ use super::table::{check_column_names, check_definition, check_table_name};
 use crate::definer::Definer;
 use accounts::Privileges;
 use dictionary::{
-    ColumnDefault, IndexDefinition, IndexKind, TableDefinition, TableName, index_of_key_column,
-    key_column_name,
+    ColumnDefault, IndexKind, TableDefinition, TableName, index_of_key_column, key_column_name,
 };
 use engine::{KillFlag, Table};
 use errors::{Diagnostics, SqlResult, sql_error};
@@ -582,6 +583,7 @@ impl Draft {
         if hidden.clone().all(|is_hidden| is_hidden) {
             return Err(sql_error!(ER_CANT_REMOVE_ALL_FIELDS));
         }
+        check_index_names(&self.definition)?;
         if !hidden.any(|is_hidden| is_hidden) {
             return Ok(());
         }
@@ -596,16 +598,15 @@ impl Draft {
     }
 
     fn rename_index(&mut self, old_name: &str, new_name: &str) -> SqlResult<()> {
-        let at = self.index(old_name)?;
-        let taken = |(place, index): (usize, &IndexDefinition)| {
-            place != at && index.name.eq_ignore_ascii_case(new_name)
-        };
-        if new_name.eq_ignore_ascii_case("PRIMARY") || old_name.eq_ignore_ascii_case("PRIMARY") {
-            return Err(sql_error!(ER_WRONG_NAME_FOR_INDEX, new_name));
+        // By the names before the statement: others may exchange theirs.
+        let missing = || sql_error!(ER_KEY_DOES_NOT_EXITS, old_name, self.definition.name.table);
+        let old = self.old.indexes.iter().find(|index| index.name.eq_ignore_ascii_case(old_name));
+        let id = old.ok_or_else(missing)?.id;
+        let at = self.definition.indexes.iter().position(|index| index.id == id).ok_or_else(missing)?;
+        if old_name.eq_ignore_ascii_case("PRIMARY") {
+            return Err(sql_error!(ER_WRONG_NAME_FOR_INDEX, old_name));
         }
-        if self.definition.indexes.iter().enumerate().any(taken) {
-            return Err(sql_error!(ER_DUP_KEYNAME, new_name));
-        }
+        check_index_name(new_name)?;
         let index = &mut self.definition.indexes[at];
         (index.name, index.generated) = (new_name.to_owned(), false);
         for part in &index.parts {

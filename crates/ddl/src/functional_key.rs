@@ -1,8 +1,8 @@
 //! Functional key parts: expressions in an index. The value of each is that of a hidden column behind the others, which comes and
 //! goes with its index. Main functions: [`add_key_columns`], [`settle_key_columns`]. Decision 22.
 
-use super::index::check_key_bytes;
-use super::stored_expression::{Purpose, stored_text};
+use super::index::{check_key_bytes, sort_indexes};
+use super::stored_expression::{Purpose, parsed, stored_text};
 use crate::definer::Definer;
 use dictionary::{
     ColumnDefault, ColumnDefinition, GeneratedColumn, IndexDefinition, TableDefinition, key_column_name,
@@ -45,6 +45,10 @@ pub(super) fn add_key_columns(
             return Err(sql_error!(ER_FUNCTIONAL_INDEX_ON_FIELD));
         }
         let text = stored_text(definer, expression, Purpose::KeyPart(index))?;
+        // `+a` is kept as the column.
+        if matches!(parsed(&text), Some(ast::Expression::Column(_))) {
+            return Err(sql_error!(ER_FUNCTIONAL_INDEX_ON_FIELD));
+        }
         definition.columns.push(ColumnDefinition {
             name: key_column_name(index, place),
             column_type: ColumnType::integer(TypeKind::BigInt, false),
@@ -86,7 +90,10 @@ pub fn settle_key_columns(definition: &mut TableDefinition, plan: &RowPlan) -> S
     let columns = &definition.columns;
     let is_functional =
         |index: &&IndexDefinition| index.parts.iter().any(|part| columns[part.column].is_hidden());
-    definition.indexes.iter().filter(is_functional).try_for_each(|index| check_key_bytes(index, columns))
+    definition.indexes.iter().filter(is_functional).try_for_each(|index| check_key_bytes(index, columns))?;
+    // Unique ones without NULL go first.
+    sort_indexes(definition);
+    Ok(())
 }
 
 fn key_type(expression: &Expression, text: &str) -> SqlResult<ColumnType> {

@@ -138,12 +138,7 @@ pub(super) fn index_name(
         return Ok("PRIMARY".to_owned());
     }
     if let Some(name) = specification.name.as_ref().or(specification.constraint.as_ref()) {
-        if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() || name.ends_with(' ') {
-            return Err(sql_error!(ER_WRONG_NAME_FOR_INDEX, name));
-        }
-        if name.chars().count() > limits::NAME_CHARACTERS_MAX {
-            return Err(sql_error!(ER_TOO_LONG_IDENT, name));
-        }
+        check_index_name(name)?;
         if is_taken(name) {
             return Err(sql_error!(ER_DUP_KEYNAME, name));
         }
@@ -153,6 +148,26 @@ pub(super) fn index_name(
     let numbered = (2..).map(|number| format!("{base}_{number}"));
     let name = std::iter::once(base.to_owned()).chain(numbered).find(usable);
     name.ok_or_else(|| sql_error!(ER_WRONG_NAME_FOR_INDEX, base))
+}
+
+/// Errors 1059 and 1280.
+pub(super) fn check_index_name(name: &str) -> SqlResult<()> {
+    if name.eq_ignore_ascii_case("PRIMARY") || name.is_empty() || name.ends_with(' ') {
+        return Err(sql_error!(ER_WRONG_NAME_FOR_INDEX, name));
+    }
+    match name.chars().count() > limits::NAME_CHARACTERS_MAX {
+        true => Err(sql_error!(ER_TOO_LONG_IDENT, name)),
+        false => Ok(()),
+    }
+}
+
+/// Error 1061 for a name that two have.
+pub(super) fn check_index_names(definition: &TableDefinition) -> SqlResult<()> {
+    let mut seen = std::collections::BTreeSet::new();
+    match definition.indexes.iter().find(|index| !seen.insert(index.name.to_ascii_lowercase())) {
+        Some(index) => Err(sql_error!(ER_DUP_KEYNAME, index.name)),
+        None => Ok(()),
+    }
 }
 
 fn apply_option(

@@ -697,8 +697,7 @@ pub(super) fn check_definition(definition: &TableDefinition) -> SqlResult<()> {
     if definition.columns.iter().all(|column| column.invisible) {
         return Err(sql_error!(ER_TABLE_MUST_HAVE_A_VISIBLE_COLUMN));
     }
-    let secondary = definition.indexes.iter().filter(|index| index.kind != IndexKind::Primary).count();
-    if secondary > limits::INDEXES_MAX {
+    if definition.indexes.len() > limits::INDEXES_MAX {
         return Err(sql_error!(ER_TOO_MANY_KEYS, limits::INDEXES_MAX));
     }
     let mut counters = definition.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);

@@ -9,11 +9,17 @@ use values::{TypeKind, Value};
 /// Whether both yield the same value of the same type for each row, whatever the sessions are for which they were bound. Names of
 /// columns do not count.
 pub fn yields_same(left: &Expression, right: &Expression) -> bool {
+    same_under(left, right, false)
+}
+
+/// The same of an operand. Of a text that takes no part in a collation its bytes alone count.
+fn same_under(left: &Expression, right: &Expression, is_plain: bool) -> bool {
     use ExpressionKind as Kind;
     match (&left.kind, &right.kind) {
         (Kind::Column(left), Kind::Column(right)) => return left.slot == right.slot,
-        (Kind::Literal(Value::Bytes(left)), Kind::Literal(Value::Bytes(right))) if left.is_ascii() => {
-            // The same in all character sets of clients; whose collation counts, what stands around tells.
+        (Kind::Literal(Value::Bytes(left)), Kind::Literal(Value::Bytes(right)))
+            if is_plain && left.is_ascii() =>
+        {
             return left == right;
         }
         _ => {}
@@ -23,18 +29,25 @@ pub fn yields_same(left: &Expression, right: &Expression) -> bool {
     }
     if std::mem::discriminant(&left.kind) != std::mem::discriminant(&right.kind)
         || left.result.column_type != right.result.column_type
+        || left.result.coercibility != right.result.coercibility
         || !same_head(left, right)
         || !same_rules(left, right)
     {
         return false;
     }
+    let are_plain = takes_plain_texts(left);
     let mut children = Vec::new();
     right.for_each_child(&mut |child| children.push(child));
     let (mut others, mut are_same) = (children.into_iter(), true);
     left.for_each_child(&mut |child| {
-        are_same = are_same && others.next().is_some_and(|other| yields_same(child, other));
+        are_same = are_same && others.next().is_some_and(|other| same_under(child, other, are_plain));
     });
     are_same && others.next().is_none()
+}
+
+/// Whether the collation of its texts does not count: paths and keys of documents.
+fn takes_plain_texts(expression: &Expression) -> bool {
+    matches!(&expression.kind, ExpressionKind::Function(call) if call.definition.canonical_name().starts_with("json_"))
 }
 
 /// What DATE() or CAST(.. AS DATE), as which it is kept, takes the day of.

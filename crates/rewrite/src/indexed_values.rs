@@ -1,7 +1,8 @@
-//! Expressions whose values an index has: in WHERE, ON and ORDER BY they become the generated column, or the functional key part, that
-//! is computed in the same way. Main function: [`read_indexed_values`].
+//! Expressions whose values an index has: what WHERE and ON compare and ORDER BY sorts by becomes the generated column, or the functional
+//! key part, that is computed in the same way. Main function: [`read_indexed_values`].
 
-use expression::{Expression, ExpressionKind, yields_same};
+use expression::operators::{Between, Comparison};
+use expression::{Expression, ExpressionKind, TypeClass, yields_same};
 use optimizer::{Block, LogicalSelect};
 
 /// A generated column that is part of an index.
@@ -25,21 +26,59 @@ pub fn read_indexed_values(block: &mut Block, select: &mut LogicalSelect, values
         if made_up >> value.table & 1 == 1 || !to_slots(block, &mut value) {
             continue;
         }
-        let mut replace = |expression: &mut Expression| {
-            expression.replace(&mut |part| {
-                yields_same(part, &value.expression)
-                    .then(|| in_slot(&value.column, block.slot(value.table, value.place)))
-            });
+        let mut replace = |part: &Expression| {
+            yields_same(part, &value.expression)
+                .then(|| in_slot(&value.column, block.slot(value.table, value.place)))
         };
-        select.conditions.iter_mut().for_each(&mut replace);
+        select.conditions.iter_mut().for_each(|condition| replace_sides(condition, &mut replace));
         if let Some(tree) = &mut select.tree {
-            tree.for_each_condition(&mut replace);
+            tree.for_each_condition(&mut |condition| replace_sides(condition, &mut replace));
         }
         // Sorted for DISTINCT, groups and windows are values of the select list.
         if !(select.groups || select.has_windows || select.distinct) {
-            select.order.iter_mut().for_each(|key| replace(&mut key.expression));
+            select.order.iter_mut().for_each(|key| key.expression.replace(&mut |part| replace(part)));
         }
     }
+}
+
+/// Replaces what conditions compare. A side of another class would have to be converted, and what is told of that depends on how rows are found.
+fn replace_sides(condition: &mut Expression, replace: &mut dyn FnMut(&Expression) -> Option<Expression>) {
+    let mut replace_beside = |side: &mut Expression, others: &[&Expression]| {
+        if others.iter().all(|other| is_alike(side, other))
+            && let Some(column) = replace(side)
+        {
+            *side = column;
+        }
+    };
+    match &mut condition.kind {
+        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => {
+            terms.iter_mut().for_each(|term| replace_sides(term, replace));
+        }
+        ExpressionKind::Not(term) => replace_sides(term, replace),
+        ExpressionKind::IsNull(operand) => replace_beside(operand, &[]),
+        ExpressionKind::Compare(comparison) => {
+            let Comparison { left, right, .. } = &mut **comparison;
+            replace_beside(left, &[right]);
+            replace_beside(right, &[left]);
+        }
+        ExpressionKind::Between(between) => {
+            let Between { operand, low, high, .. } = &mut **between;
+            replace_beside(operand, &[&low.1, &high.1]);
+        }
+        ExpressionKind::In(list) => {
+            let others: Vec<&Expression> = list.list.iter().map(|(_, other)| other).collect();
+            replace_beside(&mut list.operand, &others);
+        }
+        _ => {}
+    }
+}
+
+/// Whether both are compared as they are. Texts beside dates are read as dates once.
+fn is_alike(side: &Expression, other: &Expression) -> bool {
+    let (class, of_other) = (side.result.class(), other.result.class());
+    of_other == class
+        || of_other == TypeClass::Null
+        || class == TypeClass::DateTime && of_other == TypeClass::Text && other.literal().is_some()
 }
 
 fn in_slot(column: &Expression, slot: usize) -> Expression {
