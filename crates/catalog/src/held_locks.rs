@@ -335,6 +335,13 @@ impl HeldLocks {
         Ok(())
     }
 
+    /// Whether the name is locked to the end of the transaction.
+    pub fn has_for_transaction(&self, key: &LockKey, locks: &MetadataLocks) -> bool {
+        let cell = locks.cell_of(key);
+        self.transaction.iter().any(|(held, _)| held == key)
+            || self.slots.iter().any(|(held, _)| Some(*held) == cell)
+    }
+
     /// Takes one [`HeldLocks::keep_open`] back.
     pub fn let_go(&mut self, owner: LockOwner<'_>, key: &LockKey) {
         if let Some(at) = self.kept_open.iter().position(|kept| kept == key) {

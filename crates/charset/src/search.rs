@@ -185,7 +185,8 @@ impl Collation {
             if met == wanted.len() && (2..=levels).all(|n| level(place, n).eq(level(needle, n))) {
                 return Ok(Some((at, place.len())));
             }
-            steps += met + 1;
+            // A run of characters without weights is passed each time.
+            steps += 1 + text.len() - at - found.remaining();
             if steps >= KILL_LOOK_STEPS {
                 steps = 0;
                 if !keep_on() {

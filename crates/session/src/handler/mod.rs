@@ -114,7 +114,9 @@ fn shut_those(session: &mut Session, is_meant: impl Fn(&Session, &Handler) -> bo
 pub(crate) fn give_way(session: &mut Session) {
     shut_those(session, |session, handler| {
         let (locks, me) = (session.instance.metadata_locks(), session.shared.id);
-        let may = handler.is_open && !handler.is_temporary && !handler.is_read;
+        // What the transaction holds as well does not come free.
+        let is_kept = session.locks.has_for_transaction(&handler.key(), locks);
+        let may = handler.is_open && !handler.is_temporary && !handler.is_read && !is_kept;
         may && locks.is_awaited(me, &handler.key(), LockMode::Shared)
     });
 }
@@ -170,7 +172,7 @@ fn close_those(session: &mut Session, is_meant: impl Fn(&Handler) -> bool) {
 
 /// DROP DATABASE.
 pub(crate) fn close_schema(session: &mut Session, schema: &str) {
-    close_those(session, |handler| handler.table.schema == schema);
+    close_those(session, |handler| !handler.is_temporary && handler.table.schema == schema);
 }
 
 /// Before a statement that makes or changes temporary tables: what is open by their names.

@@ -240,26 +240,49 @@ fn require_conditions(binder: &mut Binder<'_>, join: &Join<'_>, tables: &[&Table
     let rights = rights_in(binder, definition)?;
     let outside = std::mem::replace(&mut binder.privileges.definer, rights.clone());
     let around = std::mem::take(&mut binder.privileges.requests);
-    for reference in columns {
-        let Some(factor) = tables.iter().find(|factor| reference.table.as_deref() == Some(called(factor)))
-        else {
-            continue;
-        };
+    let asked = require_tables(binder, join, tables, &columns);
+    let requests = std::mem::replace(&mut binder.privileges.requests, around);
+    binder.privileges.definer = outside;
+    let definer = rights.map(|one| (one.user, one.host));
+    let view = definition.shape.name.clone();
+    binder.privileges.views.push(ViewPrivileges { view, definer, requests });
+    asked
+}
+
+/// INSERT on each of the tables, whichever is filled, and SELECT of those columns. Error 1356 for what is not there any more.
+fn require_tables(
+    binder: &mut Binder<'_>,
+    join: &Join<'_>,
+    tables: &[&TableFactor],
+    columns: &[&ColumnReference],
+) -> SqlResult<()> {
+    let name = &join.view.definition.shape.name;
+    let invalid = || sql_error!(ER_VIEW_INVALID, name.schema, name.table);
+    for factor in tables {
         let schema = factor.name.schema.as_deref().unwrap_or(&join.view.schema);
         let base = binder.input.engine.dictionary().table(schema, &factor.name.name);
         let inner = inner_view(binder, join.view, factor)?;
         let shape = match (&base, &inner) {
             (_, Some(inner)) => &inner.definition.shape,
             (Some(base), None) => base.definition(),
-            (None, None) => continue,
+            (None, None) => return Err(invalid()),
         };
-        binder.privileges.require_column(shape, &reference.column, TableAccess::Select);
+        binder.privileges.require_table(shape, TableAccess::Insert);
+        let is_of = |reference: &&&ColumnReference| reference.table.as_deref() == Some(called(factor));
+        for reference in columns.iter().filter(is_of) {
+            if shape.column_position(&reference.column).is_none() {
+                return Err(invalid());
+            }
+            binder.privileges.require_column(shape, &reference.column, TableAccess::Select);
+        }
+        let shown = join.select.items.iter().filter_map(|item| match item {
+            SelectItem::Expression { expression: ast::Expression::Column(reference), .. } => Some(reference),
+            _ => None,
+        });
+        if shown.filter(|one| is_of(&one)).any(|one| shape.column_position(&one.column).is_none()) {
+            return Err(invalid());
+        }
     }
-    let requests = std::mem::replace(&mut binder.privileges.requests, around);
-    binder.privileges.definer = outside;
-    let definer = rights.map(|one| (one.user, one.host));
-    let view = definition.shape.name.clone();
-    binder.privileges.views.push(ViewPrivileges { view, definer, requests });
     Ok(())
 }
 
