@@ -30,6 +30,8 @@ pub(crate) struct Handler {
     table: TableName,
     /// It is one of the session's temporary tables, which nobody else changes.
     is_temporary: bool,
+    /// Who opened it could read all its columns then.
+    shows_all: bool,
     /// Its name is locked. Not while it has given way; the next READ opens it again.
     is_open: bool,
     /// A READ of it runs: it does not give way before that has ended.

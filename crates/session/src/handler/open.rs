@@ -27,8 +27,16 @@ pub(super) fn open(session: &mut Session, name: &ObjectName, alias: Option<&str>
     if !is_temporary {
         session.user.require_table_or_columns(&session.instance, Privileges::SELECT, &table)?;
     }
-    let mut handler =
-        Handler { alias: alias.to_owned(), table, is_temporary, is_open: false, is_read: false, place: None };
+    let whole = session.user.require_table(&session.instance, Privileges::SELECT, &table);
+    let mut handler = Handler {
+        alias: alias.to_owned(),
+        table,
+        is_temporary,
+        shows_all: is_temporary || whole.is_ok(),
+        is_open: false,
+        is_read: false,
+        place: None,
+    };
     give_way(session);
     reopen(session, &mut handler)?;
     session.handlers.0.push(handler);

@@ -1,6 +1,6 @@
 //! HANDLER .. READ: a query of the one table, made to read the keys of the step. Main function: [`read`].
-//! It is planned without the optimizer's rules, so that the table is read as the step says, and for nobody's privileges: SELECT on the whole table
-//! is asked for before, and it can name no other.
+//! It is planned without the optimizer's rules, so that the table is read as the step says, and for nobody's privileges: SELECT on the whole
+//! table was asked for by OPEN, as in MySQL, and it can name no other.
 
 use super::key::key_prefix;
 use super::open::reopen;
@@ -9,7 +9,6 @@ use super::sink::KeySink;
 use super::{Handler, give_way, unknown};
 use crate::planning::plan_to_run;
 use crate::session::Session;
-use accounts::Privileges;
 use catalog::{LockMode, TableLock, TableLocks};
 use engine::{ReadMode, Table};
 use errors::{SqlError, SqlResult, code, sql_error};
@@ -60,9 +59,8 @@ pub(super) fn read(
     let at = session.handlers.position(alias).ok_or_else(|| unknown(alias))?;
     give_way(session);
     let mut handler = session.handlers.0[at].clone();
-    if !handler.is_temporary {
-        // All its columns are shown.
-        session.user.require_table(&session.instance, Privileges::SELECT, &handler.table)?;
+    if !handler.shows_all {
+        return Err(session.user.denied_table("SELECT", &handler.table.table));
     }
     reopen(session, &mut handler)?;
     session.handlers.0[at] = Handler { is_read: true, ..handler.clone() };

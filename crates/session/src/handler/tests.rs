@@ -33,7 +33,7 @@ fn locks_held(instance: &Instance) -> usize {
 }
 
 #[test]
-fn open_asks_for_select_and_read_for_nothing() {
+fn what_open_was_allowed_to_see_read_shows() {
     let instance = instance();
     let mut root = session(&instance, "root");
     for sql in [
@@ -52,6 +52,11 @@ fn open_asks_for_select_and_read_for_nothing() {
     assert_eq!(answer(&mut user, "handler secret open"), denied("secret"));
     assert_eq!(answer(&mut user, "handler nothing open"), denied("nothing"));
     assert_eq!(answer(&mut user, "handler t open"), "OK 0");
+    assert_eq!(answer(&mut user, "handler t read first"), denied("t"));
+    run(&mut user, "handler t close");
+    run(&mut root, "grant select on d.t to u");
+    assert_eq!(answer(&mut user, "handler t open"), "OK 0");
+    run(&mut root, "revoke select on d.t from u");
     run(&mut root, "revoke select (i) on d.t from u");
     assert_eq!(answer(&mut user, "handler t read first"), "1");
 }
