@@ -11,7 +11,6 @@ def database(name):
         "ENGINE": "django.db.backends.mysql",
         "NAME": name,
         "USER": "root",
-        "PASSWORD": os.environ.get("APPLICATION_PASSWORD", ""),
         "HOST": os.environ["APPLICATION_HOST"],
         "PORT": os.environ["APPLICATION_PORT"],
         "TEST": {"NAME": f"test_{name}", "CHARSET": "utf8mb4"},

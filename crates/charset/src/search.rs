@@ -1,6 +1,6 @@
 //! Looking for a text within a text, by a collation's equality, in time that grows with the sum of their lengths.
-//! Main functions: [`Collation::find`], [`Charset::find_bytes`]. Only a collation that compares on several levels may
-//! look at places more than once. A search that may take long asks its caller whether to go on.
+//! Main functions: [`Collation::find`], [`Charset::find_bytes`]. Only a collation that compares on several levels, or that has
+//! contractions, may look at places more than once. A search that may take long asks its caller whether to go on.
 
 use crate::collation::Order;
 use crate::encoding::{Decoded, Encoding};

@@ -63,8 +63,13 @@ codes! {
 
 impl SortCode {
     pub(crate) fn new(table: &WeightTable, pad_space: bool) -> SortCode {
-        let mut singles: Vec<u32> =
-            (0x20..0x7f).map(|c| u32::from(table.ascii[c])).filter(|&w| w != 0).collect();
+        // Those that begin a contraction too: they stand alone more often.
+        let mut singles: Vec<u32> = (0x20..0x7f)
+            .filter_map(|character| match table.weights_of(character, 1).as_slice() {
+                [weight] if *weight != 0 => Some(u32::from(*weight)),
+                _ => None,
+            })
+            .collect();
         if table.space > 0xff {
             singles.extend(HAN_WEIGHTS.map(u32::from));
         }

@@ -112,7 +112,7 @@ pub(crate) fn moved(moves: &[Move], level: u8, weight: u16) -> u16 {
 }
 
 /// The contractions of a language.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Contractions {
     /// By first character: what follows it and where the weights are, the longest first.
     by_head: HashMap<u32, Vec<(Vec<u32>, Entry)>>,
@@ -121,24 +121,18 @@ pub(crate) struct Contractions {
 }
 
 impl Contractions {
-    /// None if there are none.
-    pub(crate) fn new(listed: Vec<(Vec<u32>, Entry)>) -> Option<Box<Contractions>> {
+    /// None if there are none. `weights_of` gives the weights on level 1 of a character that stands alone.
+    pub(crate) fn new(
+        listed: Vec<(Vec<u32>, Entry)>,
+        weights_of: impl Fn(u32) -> CharacterWeights,
+    ) -> Option<Box<Contractions>> {
         let mut by_head: HashMap<u32, Vec<(Vec<u32>, Entry)>> = HashMap::new();
         for (characters, entry) in listed {
-            let (head, rest) = characters.split_first()?;
-            by_head.entry(*head).or_default().push((rest.to_vec(), entry));
+            by_head.entry(characters[0]).or_default().push((characters[1..].to_vec(), entry));
         }
         by_head.values_mut().for_each(|list| list.sort_by_key(|(rest, _)| usize::MAX - rest.len()));
-        (!by_head.is_empty()).then(|| Box::new(Contractions { by_head, heads: Vec::new() }))
-    }
-
-    /// Notes what the first characters weigh when they stand alone.
-    pub(crate) fn note_heads(&mut self, weights_of: impl Fn(u32) -> CharacterWeights) {
-        self.heads = self.by_head.keys().map(|&head| weights_of(head)).collect();
-    }
-
-    pub(crate) fn begin_with(&self, character: u32) -> bool {
-        self.by_head.contains_key(&character)
+        let heads = by_head.keys().map(|&head| weights_of(head)).collect();
+        (!by_head.is_empty()).then(|| Box::new(Contractions { by_head, heads }))
     }
 
     /// Whether a character weighs on level 1 as one that begins a contraction.

@@ -5,7 +5,7 @@ use crate::case::CASE_GENERAL;
 use crate::encoding::Encoding;
 use crate::tailoring::{self, Contractions, Levels, Move, Tailoring};
 use crate::varint::Reader;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Most weights that one character has on a level, with room to spare.
@@ -54,20 +54,26 @@ pub(crate) struct Entry {
     level_1: u8,
     level_2: u8,
     level_3: u8,
+    /// A contraction may begin with it.
+    begins_contraction: bool,
 }
 
 impl Entry {
     /// Where the weights of a level are in the table's.
+    #[inline]
     fn range(self, level: u8) -> Range<usize> {
         let start = self.start as usize - 1;
-        let counts = [self.level_1, self.level_2, self.level_3].map(usize::from);
-        let first = start + counts[..usize::from(level) - 1].iter().sum::<usize>();
-        first..first + counts[usize::from(level) - 1]
+        let (level_1, level_2) = (usize::from(self.level_1), usize::from(self.level_2));
+        match level {
+            1 => start..start + level_1,
+            2 => start + level_1..start + level_1 + level_2,
+            _ => start + level_1 + level_2..start + level_1 + level_2 + usize::from(self.level_3),
+        }
     }
 }
 
 /// The weights of all characters of a collation family.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct WeightTable {
     implicit: Implicit,
     /// 256 entries for each page of code points that lists any.
@@ -122,8 +128,7 @@ impl WeightTable {
             let mut entry = Entry {
                 start: table.weights.len() as u32 + 1,
                 level_1: header & !EXPLICIT_LEVELS,
-                level_2: 0,
-                level_3: 0,
+                ..Entry::default()
             };
             for _ in 0..entry.level_1 {
                 weight += from.signed();
@@ -143,7 +148,7 @@ impl WeightTable {
             if lower != character {
                 let start = table.weights.len() as u32 + 1;
                 table.weights.push(lower as u16);
-                table.list(character, Entry { start, level_1: 1, level_2: 0, level_3: 0 });
+                table.list(character, Entry { start, level_1: 1, ..Entry::default() });
             }
         }
         table.note_ascii();
@@ -153,11 +158,7 @@ impl WeightTable {
     /// The weights of a language's collations: those of Unicode, and what its section of the tailorings changes.
     pub(crate) fn of_language(language: &str) -> WeightTable {
         let Tailoring { of_0900, moves, weights } = Tailoring::read(language);
-        let mut table = if of_0900 {
-            WeightTable::read(include_bytes!("../data/uca_0900.bin"), Implicit::Uca0900)
-        } else {
-            WeightTable::read(include_bytes!("../data/uca_0400.bin"), Implicit::Uca0400)
-        };
+        let mut table = if of_0900 { UCA_0900.clone() } else { UCA_0400.clone() };
         if !moves.is_empty() {
             table.move_listed(&moves);
         }
@@ -170,11 +171,10 @@ impl WeightTable {
                 _ => contractions.push((characters, entry)),
             }
         }
-        table.contractions = Contractions::new(contractions);
-        if let Some(mut contractions) = table.contractions.take() {
-            contractions.note_heads(|head| table.weights_of(head, 1));
-            table.contractions = Some(contractions);
+        for (characters, _) in &contractions {
+            table.entry_mut(characters[0]).begins_contraction = true;
         }
+        table.contractions = Contractions::new(contractions, |head| table.weights_of(head, 1));
         table.note_ascii();
         table
     }
@@ -197,21 +197,26 @@ impl WeightTable {
         }
         let count = |level: usize| levels.get(level).map_or(0, Vec::len) as u8;
         let start = self.weights.len() as u32 + 1;
-        let entry = Entry { start, level_1: count(0), level_2: count(1), level_3: count(2) };
+        let (level_1, level_2, level_3) = (count(0), count(1), count(2));
+        let entry = Entry { start, level_1, level_2, level_3, begins_contraction: false };
         self.weights.extend(levels.into_iter().flatten());
         entry
     }
 
     fn list(&mut self, character: u32, entry: Entry) {
+        *self.entry_mut(character) = entry;
+    }
+
+    fn entry_mut(&mut self, character: u32) -> &mut Entry {
         let page =
             self.pages[(character >> 8) as usize].get_or_insert_with(|| Box::new([Entry::default(); 256]));
-        page[(character & 0xff) as usize] = entry;
+        &mut page[(character & 0xff) as usize]
     }
 
     fn note_ascii(&mut self) {
         for character in 0..128u32 {
             let weights = self.weights_of(character, 1);
-            let begins = self.contractions.as_ref().is_some_and(|listed| listed.begin_with(character));
+            let begins = self.begins_contraction(character);
             self.ascii[character as usize] = match weights.as_slice() {
                 [weight] if !begins => *weight,
                 _ => 0,
@@ -248,19 +253,15 @@ impl WeightTable {
         let page = self.pages.get((character >> 8) as usize).and_then(Option::as_ref);
         match page.map(|page| page[(character & 0xff) as usize]) {
             Some(entry) if entry.start != 0 => self.listed(entry, level),
-            _ if self.moves.is_empty() => self.unlisted(character, level),
-            _ if self.implicit == Implicit::Uca0900 && HANGUL.contains(&character) => {
-                self.unlisted(character, level)
-            }
-            _ => {
-                let mut found = self.unlisted(character, level);
-                found
-                    .weights
-                    .iter_mut()
-                    .for_each(|weight| *weight = tailoring::moved(&self.moves, level, *weight));
-                found
-            }
+            _ => self.unlisted(character, level),
         }
+    }
+
+    /// Whether a contraction may begin with a code point.
+    #[inline]
+    pub(crate) fn begins_contraction(&self, character: u32) -> bool {
+        let page = self.pages.get((character >> 8) as usize).and_then(Option::as_ref);
+        page.is_some_and(|page| page[(character & 0xff) as usize].begins_contraction)
     }
 
     fn listed(&self, entry: Entry, level: u8) -> CharacterWeights {
@@ -284,24 +285,24 @@ impl WeightTable {
                     found.push(character as u16);
                 }
             }
-            Implicit::Uca0900 if HANGUL.contains(&character) => {
+            Implicit::Uca0900 if (0xac00..=0xd7a3).contains(&character) => {
                 for jamo in jamo_of(character).into_iter().filter(|&jamo| jamo != 0) {
                     self.weights_of(jamo, level).as_slice().iter().for_each(|&weight| found.push(weight));
                 }
             }
-            _ if level > 1 => found.push(COMMON[usize::from(level - 2).min(1)]),
+            _ if level > 1 => {
+                let common = COMMON[usize::from(level - 2).min(1)];
+                found.push(tailoring::moved(&self.moves, level, common));
+            }
             implicit => {
                 let (first, second) = implicit_weights(implicit, character);
-                found.push(first);
-                found.push(second);
+                found.push(tailoring::moved(&self.moves, level, first));
+                found.push(tailoring::moved(&self.moves, level, second));
             }
         }
         found
     }
 }
-
-/// Syllables, which weigh what their letters weigh.
-const HANGUL: RangeInclusive<u32> = 0xac00..=0xd7a3;
 
 /// The two or three letters that a Hangul syllable is made of; 0 for none.
 fn jamo_of(syllable: u32) -> [u32; 3] {
@@ -359,6 +360,7 @@ impl<'a> Weights<'a> {
     }
 
     /// The weights of a character that was just read, together with those behind it that it is contracted with.
+    #[inline(never)]
     fn contracted(&mut self, character: u32) -> CharacterWeights {
         let listed = self.table.contractions.as_ref();
         match listed.and_then(|listed| listed.longest(character, self.encoding, self.rest)) {
@@ -389,7 +391,11 @@ impl Iterator for Weights<'_> {
             self.rest = &self.rest[step.length..];
             self.at = 0;
             self.current = match step.character {
-                Some(character) if self.table.contractions.is_some() => self.contracted(character),
+                Some(character)
+                    if self.table.contractions.is_some() && self.table.begins_contraction(character) =>
+                {
+                    self.contracted(character)
+                }
                 Some(character) => self.table.weights_of(character, self.level),
                 None if self.ends_ill_formed => {
                     self.rest = &[];

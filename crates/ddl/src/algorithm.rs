@@ -1,6 +1,6 @@
 //! ALGORITHM and LOCK of ALTER TABLE: what a change takes in MySQL, and what it answers to who asks for less. Main types:
 //! [`Asked`], [`Means`]. [`ANSWERS`] is what MySQL 9.7 answered, asked for each kind of change with each algorithm and lock
-//! (`tests/sql/ddl/alter_algorithm.test`). The change itself is carried out as `alter_plan` says, whatever was asked for.
+//! (`tests/sql/ddl/alter_algorithm.test`; in part for functional key parts and VIRTUAL columns, `functional_keys_alter.test` and `copies_reported.test`). The change itself is carried out as `alter_plan` says, whatever was asked for.
 
 use super::alter_plan::{changes_counter, converts_columns, loses_key};
 use dictionary::{
@@ -39,9 +39,9 @@ pub(super) enum Means {
     /// Any change of a temporary table, which nobody else waits for: a copy.
     OfTemporary,
     /// New functional key parts, which MySQL computes while it builds their indexes.
-    AddsKeyPart,
-    /// Functional key parts or VIRTUAL columns that come or go beside other changes.
-    MixesKeyParts,
+    AddsFunctionalKey,
+    /// VIRTUAL columns, those of functional key parts too, that come or go beside other changes.
+    MixesVirtualColumns,
     /// What MySQL has no other way for.
     Copies,
 }
@@ -73,8 +73,8 @@ const ANSWERS: &[(Means, [Answer; 4])] = &[
     (Means::ChecksRows, [No, No, Because(COPY), Yes]),
     (Means::ChecksParents, [Because(PARENTS), Because(PARENTS), Because(COPY), Yes]),
     (Means::OfTemporary, [No, No, Yes, Yes]),
-    (Means::AddsKeyPart, [Because(KEY_PART), Yes, Because(KEY_PART), Yes]),
-    (Means::MixesKeyParts, [Because(MIXED), Because(MIXED), Because(COPY), Yes]),
+    (Means::AddsFunctionalKey, [Because(FUNCTIONAL_KEY), Yes, Because(FUNCTIONAL_KEY), Yes]),
+    (Means::MixesVirtualColumns, [Because(MIXED), Because(MIXED), Because(COPY), Yes]),
     (Means::Copies, [No, No, Because(COPY), Yes]),
 ];
 
@@ -85,7 +85,7 @@ const NULLS: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOT_NULL;
 const NO_KEY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOPK;
 const NULL_IN_KEY: ErrorCode = code::ER_PRIMARY_CANT_HAVE_NULL;
 const PARENTS: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK;
-const KEY_PART: ErrorCode = code::ER_UNSUPPORTED_ALTER_ONLINE_ON_VIRTUAL_COLUMN;
+const FUNCTIONAL_KEY: ErrorCode = code::ER_UNSUPPORTED_ALTER_ONLINE_ON_VIRTUAL_COLUMN;
 const MIXED: ErrorCode = code::ER_UNSUPPORTED_ALTER_INPLACE_ON_VIRTUAL_COLUMN;
 const COPY: ErrorCode = code::ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COPY;
 
@@ -216,7 +216,7 @@ impl Change<'_> {
         } else if self.fresh().any(has_computed_value) {
             Means::ComputesDefault
         } else if self.mixes_virtual_columns() {
-            Means::MixesKeyParts
+            Means::MixesVirtualColumns
         } else if let Some(means) = self.means_of_key_parts() {
             means
         } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
@@ -261,19 +261,19 @@ impl Change<'_> {
         let kept: Vec<usize> = self.sources.iter().flatten().copied().collect();
         let gone = || self.old.columns.iter().enumerate().filter(|(at, _)| !kept.contains(at));
         let comes_before = |at: usize| {
-            let behind = self.new.named_columns().len();
-            self.sources[at + 1..behind.max(at + 1)].iter().any(Option::is_some)
+            let named = self.new.named_columns().len();
+            self.sources[at + 1..named].iter().any(Option::is_some)
         };
         let fresh = || (0..self.sources.len()).filter(|at| self.sources[*at].is_none());
-        let adds = fresh().any(|at| is_virtual(&self.new.columns[at]));
+        let adds = fresh().any(|at| is_plainly_virtual(&self.new.columns[at]));
         let adds_unique = || {
             let is_new = |index: &IndexDefinition| index.id == IndexId(0) && index.kind == IndexKind::Unique;
             self.new.indexes.iter().any(is_new)
         };
         let adds_others = || self.fresh().any(|column| column.generated.is_none());
         adds && (adds_unique() || gone().any(|(_, column)| column.generated.is_none()))
-            || fresh().any(|at| is_virtual(&self.new.columns[at]) && comes_before(at))
-            || gone().any(|(_, column)| is_virtual(column)) && adds_others()
+            || fresh().any(|at| is_plainly_virtual(&self.new.columns[at]) && comes_before(at))
+            || gone().any(|(_, column)| is_plainly_virtual(column)) && adds_others()
     }
 
     /// What functional key parts take that come or go.
@@ -298,7 +298,7 @@ impl Change<'_> {
         let hidden = (0..self.new.columns.len()).filter(|at| self.new.columns[*at].is_hidden());
         let moves = hidden.filter(|at| is_other(*at)).any(is_moved);
         match (adds, drops) {
-            _ if moves => Some(Means::MixesKeyParts),
+            _ if moves => Some(Means::MixesVirtualColumns),
             (false, false) => None,
             (true, false)
                 if only(&|action| match action {
@@ -307,12 +307,12 @@ impl Change<'_> {
                     _ => false,
                 }) =>
             {
-                Some(Means::AddsKeyPart)
+                Some(Means::AddsFunctionalKey)
             }
             (false, true) if only(&|action| matches!(action, A::DropIndex(name) if is_functional(name))) => {
                 Some(Means::InPlace)
             }
-            _ => Some(Means::MixesKeyParts),
+            _ => Some(Means::MixesVirtualColumns),
         }
     }
 
@@ -384,9 +384,9 @@ impl Change<'_> {
     }
 }
 
-/// Whether MySQL computes it when it is read.
-fn is_virtual(column: &ColumnDefinition) -> bool {
-    column.generated.as_ref().is_some_and(|how| !how.stored && !how.is_key_part)
+/// Whether it is VIRTUAL and statements can name it.
+fn is_plainly_virtual(column: &ColumnDefinition) -> bool {
+    column.is_virtual() && !column.is_hidden()
 }
 
 /// Whether rows must be given what is computed: not of a VIRTUAL column, which MySQL computes when it is read.

@@ -246,7 +246,7 @@ impl Definer<'_> {
                     | Means::ChecksParents
                     | Means::ChecksRows
                     | Means::ComputesDefault
-                    | Means::MixesKeyParts
+                    | Means::MixesVirtualColumns
             );
         draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
         draft.rebuild |= draft.reports_rows;

@@ -8,9 +8,9 @@ use dictionary::{
     ColumnDefault, ColumnDefinition, GeneratedColumn, IndexDefinition, TableDefinition, key_column_name,
 };
 use errors::{SqlResult, sql_error};
-use expression::{Expression, TablePurpose, ValueSource, table_type};
+use expression::Expression;
 use parser::ast::{self, IndexSpecification, IndexType, KeyPartTarget};
-use plan::RowPlan;
+use plan::{RowPlan, key_part_type};
 use values::{ColumnType, TypeKind};
 
 /// What an index without a name is called that has a functional part.
@@ -69,6 +69,9 @@ pub(super) fn add_key_columns(
 pub(super) fn put_hidden_last(definition: &mut TableDefinition) -> Vec<usize> {
     let mut order: Vec<usize> = (0..definition.columns.len()).collect();
     let columns = &definition.columns;
+    if !columns.iter().any(ColumnDefinition::is_hidden) {
+        return order;
+    }
     order.sort_by_cached_key(|at| columns[*at].is_hidden().then(|| columns[*at].name.to_lowercase()));
     let place = |old: &mut usize| *old = order.iter().position(|at| at == old).unwrap_or(*old);
     definition.indexes.iter_mut().flat_map(|index| &mut index.parts).for_each(|part| place(&mut part.column));
@@ -97,7 +100,7 @@ pub fn settle_key_columns(definition: &mut TableDefinition, plan: &RowPlan) -> S
 }
 
 fn key_type(expression: &Expression, text: &str) -> SqlResult<ColumnType> {
-    let made = table_type(&expression.result, ValueSource::Function, TablePurpose::Created);
+    let made = key_part_type(&expression.result);
     match made.kind {
         _ if expression.result.kind() == TypeKind::Null => {
             Err(sql_error!(ER_WRONG_KEY_COLUMN_FUNCTIONAL_INDEX, text))

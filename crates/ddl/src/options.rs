@@ -126,8 +126,8 @@ pub(super) fn check_engine(definition: &TableDefinition) -> SqlResult<()> {
     if engine == StorageEngine::Csv && !definition.indexes.is_empty() {
         return Err(sql_error!(ER_TOO_MANY_KEYS, 0));
     }
-    let is_virtual = |column: usize| columns[column].generated.as_ref().is_some_and(|how| !how.stored);
-    if definition.indexes.iter().flat_map(|index| &index.parts).any(|part| is_virtual(part.column)) {
+    let mut parts = definition.indexes.iter().flat_map(|index| &index.parts);
+    if parts.any(|part| columns[part.column].is_virtual()) {
         let what = "Index on virtual generated column";
         return Err(sql_error!(ER_ILLEGAL_HA_CREATE_OPTION, engine.name(), what));
     }

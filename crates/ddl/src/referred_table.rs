@@ -198,7 +198,7 @@ fn misfit_of_columns(
             return Some(Misfit::NoColumn(name.clone()));
         };
         let (own, other) = (&child.columns[*column], &parent.columns[position]);
-        if other.generated.as_ref().is_some_and(|generated| !generated.stored) {
+        if other.is_virtual() {
             return Some(Misfit::Virtual(other.name.clone()));
         }
         if class(&own.column_type, by_collation) != class(&other.column_type, by_collation) {

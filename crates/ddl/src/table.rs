@@ -342,7 +342,7 @@ impl Definer<'_> {
         if index.kind == IndexKind::Primary {
             for part in &index.parts {
                 let column = &mut definition.columns[part.column];
-                if column.generated.as_ref().is_some_and(|generated| !generated.stored) {
+                if column.is_virtual() {
                     let what = "Defining a virtual generated column as primary key";
                     return Err(sql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, what));
                 }

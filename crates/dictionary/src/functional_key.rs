@@ -32,6 +32,11 @@ impl ColumnDefinition {
         }
     }
 
+    /// Whether MySQL computes its values when they are read.
+    pub fn is_virtual(&self) -> bool {
+        self.generated.as_ref().is_some_and(|generated| !generated.stored)
+    }
+
     /// Whether no statement can name it.
     pub fn is_hidden(&self) -> bool {
         self.key_expression().is_some()

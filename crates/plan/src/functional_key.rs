@@ -1,8 +1,15 @@
-//! What is told of a functional key part whose value cannot be computed or kept: statements do not know its column, so it is the index.
-//! Main function: [`told_of_index`].
+//! Functional key parts: the type of the hidden column of an expression, and what is told where its value cannot be computed or kept:
+//! statements do not know the column, so it is the index. Main functions: [`key_part_type`], [`told_of_index`].
 
 use dictionary::{ColumnDefinition, index_of_key_column};
 use errors::{ErrorCode, SqlError, code, sql_error};
+use expression::{ResultType, TablePurpose, ValueSource, table_type};
+use values::ColumnType;
+
+/// The type of the column that keeps values of that type for an index.
+pub fn key_part_type(result: &ResultType) -> ColumnType {
+    table_type(result, ValueSource::Function, TablePurpose::Created)
+}
 
 /// The condition in the place of one about the hidden column. None if that one does not name it.
 pub fn told_of_index(error: &SqlError, column: &ColumnDefinition, row: u64) -> Option<SqlError> {

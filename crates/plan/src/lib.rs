@@ -39,7 +39,7 @@ pub use change::{
 pub use checked_parameter::{CheckedParameter, check_converted, check_parameters, report_listed};
 pub use cursor_read::{CursorRead, take_last_columns};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
-pub use functional_key::told_of_index;
+pub use functional_key::{key_part_type, told_of_index};
 pub use physical::QueryPlan;
 pub use privileges_needed::{PrivilegesNeeded, ViewPrivileges, error_of_view};
 pub use references::{ChildKey, ParentKey, References, ReferredIndex};

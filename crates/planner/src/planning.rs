@@ -12,7 +12,7 @@ use optimizer::{
 use plan::physical::{ExplainRow, QueryPlan};
 use plan::{Rule, SubqueryGroups};
 use rewrite::{
-    GroupedByOuter, Pushdown, grouped_by_outer, groups_silently, is_joinable, keep_times,
+    GroupedByOuter, Pushdown, computes_sides, grouped_by_outer, groups_silently, is_joinable, keep_times,
     read_indexed_values, take_in_derived, takes_conditions, takes_groups, without_select_list,
 };
 use std::sync::Arc;
@@ -164,10 +164,12 @@ pub(crate) fn settle_change(binder: &mut Binder<'_>, select: &mut LogicalSelect)
 
 /// Reads from generated columns what indexes have of them.
 fn use_indexed_values(binder: &mut Binder<'_>, select: &mut LogicalSelect) {
-    if !binder.rules().has(Rule::IndexedValues) {
+    if !binder.rules().has(Rule::IndexedValues) || !computes_sides(select) {
         return;
     }
-    let values = indexed_values(binder);
+    // Rows that an outer join makes up have no values of theirs, whatever the expression would yield.
+    let made_up = select.tree.as_ref().map_or(0, JoinTree::optional_tables);
+    let values = indexed_values(binder, made_up);
     if let (false, Some(block)) = (values.is_empty(), binder.blocks.last_mut()) {
         read_indexed_values(block, select, values);
     }

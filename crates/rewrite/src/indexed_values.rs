@@ -18,12 +18,36 @@ pub struct IndexedValue {
     pub expression: Expression,
 }
 
-/// Puts the columns in the places of their expressions. Rows that an outer join makes up have no values of theirs, whatever the
-/// expression would yield.
+/// Whether something that is computed is compared, or rows are ordered by it: few statements are looked at further.
+pub fn computes_sides(select: &LogicalSelect) -> bool {
+    select.conditions.iter().any(has_computed_side)
+        || select.tree.as_ref().is_some_and(|tree| tree.has_condition(&has_computed_side))
+        || select.order.iter().any(|key| is_computed(&key.expression))
+}
+
+fn has_computed_side(condition: &Expression) -> bool {
+    match &condition.kind {
+        ExpressionKind::And(terms) | ExpressionKind::Or(terms) => terms.iter().any(has_computed_side),
+        ExpressionKind::Not(term) => has_computed_side(term),
+        ExpressionKind::IsNull(operand) => is_computed(operand),
+        ExpressionKind::Compare(comparison) => {
+            is_computed(&comparison.left) || is_computed(&comparison.right)
+        }
+        ExpressionKind::Between(between) => is_computed(&between.operand),
+        ExpressionKind::In(list) => is_computed(&list.operand),
+        _ => false,
+    }
+}
+
+fn is_computed(side: &Expression) -> bool {
+    use ExpressionKind as Kind;
+    !matches!(side.kind, Kind::Column(_) | Kind::Literal(_) | Kind::Parameter(_) | Kind::Outer(_))
+}
+
+/// Puts the columns in the places of their expressions.
 pub fn read_indexed_values(block: &mut Block, select: &mut LogicalSelect, values: Vec<IndexedValue>) {
-    let made_up = select.tree.as_ref().map_or(0, |tree| tree.optional_tables());
     for mut value in values {
-        if made_up >> value.table & 1 == 1 || !to_slots(block, &mut value) {
+        if !to_slots(block, &mut value) {
             continue;
         }
         let mut replace = |part: &Expression| {

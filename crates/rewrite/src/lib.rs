@@ -12,7 +12,7 @@ mod pushdown;
 mod semijoin;
 
 pub use constant_rows::keep_times;
-pub use indexed_values::{IndexedValue, read_indexed_values};
+pub use indexed_values::{IndexedValue, computes_sides, read_indexed_values};
 pub use merge::take_in_derived;
 pub use outer_groups::{GroupedByOuter, grouped_by_outer, takes_groups, without_select_list};
 pub use pushdown::{ConvertColumns, Pushdown, Pushed, add_inner_conditions, takes_conditions};

@@ -15,6 +15,7 @@ use parser::ast::{
     AlterAction, AlterDatabase, AlterTable, CreateDatabase, CreateIndex, CreateTable, DropIndex, DropTable,
     Expression, ObjectName, RenameItem, Statement,
 };
+use plan::RowPlan;
 use plan::physical::OriginPath;
 use std::sync::Arc;
 use wire::result::{ClientChannel, ResultColumn, ResultSink};
@@ -317,7 +318,7 @@ fn carry_out(session: &mut Session, mut alteration: Alteration) -> SqlResult<Opt
             alteration.copy_rows(&plan, context)
         })?
     } else {
-        check_expressions(session, alteration.definition())?;
+        bound_expressions(session, alteration.definition())?;
         definer(session).change_in_place(&alteration)?;
         0
     };
@@ -326,19 +327,18 @@ fn carry_out(session: &mut Session, mut alteration: Alteration) -> SqlResult<Opt
 
 /// Binds the expressions of a table that is to be made, and gives it what their types say.
 pub(crate) fn settle_expressions(session: &mut Session, definition: &mut TableDefinition) -> SqlResult<()> {
-    if definition.checks.is_empty() && !definition.computes_values() {
-        return Ok(());
+    match bound_expressions(session, definition)? {
+        Some(plan) => ddl::settle_key_columns(definition, &plan),
+        None => Ok(()),
     }
-    let plan = in_own_transaction(session, |context| planning::plan_rows(definition, context))?;
-    ddl::settle_key_columns(definition, &plan)
 }
 
-/// Errors of the expressions of a definition.
-fn check_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<()> {
+/// The expressions of a definition, if it has any. Errors: their own.
+fn bound_expressions(session: &mut Session, definition: &TableDefinition) -> SqlResult<Option<RowPlan>> {
     if definition.checks.is_empty() && !definition.computes_values() {
-        return Ok(());
+        return Ok(None);
     }
-    in_own_transaction(session, |context| planning::plan_rows(definition, context).map(drop))
+    in_own_transaction(session, |context| planning::plan_rows(definition, context)).map(Some)
 }
 
 /// Calls `run` with a context in which expressions over rows are bound and computed.

@@ -10,9 +10,7 @@ pub fn printed_order(definition: &TableDefinition) -> Vec<usize> {
     order.sort_by_key(|at| {
         let index = &definition.indexes[*at];
         let has_prefix = index.parts.iter().any(|part| part.prefix_length.is_some());
-        let is_virtual = |part: &IndexPart| {
-            definition.columns[part.column].generated.as_ref().is_some_and(|generated| !generated.stored)
-        };
+        let is_virtual = |part: &IndexPart| definition.columns[part.column].is_virtual();
         let has_virtual = index.parts.iter().any(is_virtual);
         match index.kind {
             IndexKind::Primary => (0, false, false),

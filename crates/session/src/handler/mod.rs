@@ -28,6 +28,7 @@ pub(crate) struct Handler {
     /// What the session calls it.
     alias: String,
     table: TableName,
+    key: LockKey,
     /// It is one of the session's temporary tables, which nobody else changes.
     is_temporary: bool,
     /// Who opened it could read all its columns then.
@@ -57,15 +58,11 @@ impl Handlers {
 }
 
 impl Handler {
-    fn key(&self) -> LockKey {
-        LockKey::table(&self.table.schema, &self.table.table)
-    }
-
     /// Gives the name back; the place is lost.
     fn shut(&mut self, session: &mut Session) {
         self.place = None;
         if std::mem::replace(&mut self.is_open, false) && !self.is_temporary {
-            session.locks.let_go(owner(&session.instance, &session.shared), &self.key());
+            session.locks.let_go(owner(&session.instance, &session.shared), &self.key);
         }
     }
 }
@@ -116,10 +113,12 @@ fn shut_those(session: &mut Session, is_meant: impl Fn(&Session, &Handler) -> bo
 pub(crate) fn give_way(session: &mut Session) {
     shut_those(session, |session, handler| {
         let (locks, me) = (session.instance.metadata_locks(), session.shared.id);
-        // What the transaction holds as well does not come free.
-        let is_kept = session.locks.has_for_transaction(&handler.key(), locks);
-        let may = handler.is_open && !handler.is_temporary && !handler.is_read && !is_kept;
-        may && locks.is_awaited(me, &handler.key(), LockMode::Shared)
+        handler.is_open
+            && !handler.is_temporary
+            && !handler.is_read
+            && locks.is_awaited(me, &handler.key, LockMode::Shared)
+            // What the transaction holds as well does not come free.
+            && !session.locks.has_for_transaction(&handler.key, locks)
     });
 }
 
@@ -154,9 +153,8 @@ pub(crate) fn close_table(session: &mut Session, name: &TableName) {
 /// The same of base tables by their locks.
 pub(crate) fn close_locked(session: &mut Session, wanted: &[(LockKey, LockMode)]) {
     close_those(session, |handler| {
-        let key = handler.key();
         !handler.is_temporary
-            && wanted.iter().any(|(name, mode)| *mode == LockMode::Exclusive && *name == key)
+            && wanted.iter().any(|(name, mode)| *mode == LockMode::Exclusive && *name == handler.key)
     });
 }
 

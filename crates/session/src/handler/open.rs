@@ -30,6 +30,7 @@ pub(super) fn open(session: &mut Session, name: &ObjectName, alias: Option<&str>
     let whole = session.user.require_table(&session.instance, Privileges::SELECT, &table);
     let mut handler = Handler {
         alias: alias.to_owned(),
+        key: LockKey::table(&table.schema, &table.table),
         table,
         is_temporary,
         shows_all: is_temporary || whole.is_ok(),
@@ -49,7 +50,7 @@ pub(super) fn reopen(session: &mut Session, handler: &mut Handler) -> SqlResult<
         return Ok(());
     }
     if !handler.is_temporary {
-        let key = handler.key();
+        let key = handler.key.clone();
         keep_open(session, &key)?;
         if let Err(error) = check_base_table(session, &handler.table) {
             session.locks.let_go(owner(&session.instance, &session.shared), &key);

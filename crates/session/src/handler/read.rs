@@ -1,6 +1,6 @@
 //! HANDLER .. READ: a query of the one table, made to read the keys of the step. Main function: [`read`].
-//! It is planned without the optimizer's rules, so that the table is read as the step says, and for nobody's privileges: SELECT on the whole
-//! table was asked for by OPEN, as in MySQL, and it can name no other.
+//! It is planned without the optimizer's rules, so that the table is read as the step says, and for nobody's privileges: what OPEN was allowed to
+//! see counts, as in MySQL, and it can name no other table.
 
 use super::key::key_prefix;
 use super::open::reopen;
@@ -49,7 +49,7 @@ impl Asked<'_> {
     }
 }
 
-/// Reads rows and sends them. Errors: 1109, 1146, 1176, 1070, 1210, and those of the condition.
+/// Reads rows and sends them. Errors: 1048, 1070, 1109, 1111, 1142, 1146, 1176, 1210, and those of the condition.
 pub(super) fn read(
     session: &mut Session,
     alias: &str,
@@ -80,7 +80,7 @@ fn read_open(
 ) -> SqlResult<StatementOutcome> {
     let mut locks = TableLocks { uses_temporary: handler.is_temporary, ..TableLocks::default() };
     if !handler.is_temporary {
-        locks.locks.push(TableLock::new(handler.key(), LockMode::Read));
+        locks.locks.push(TableLock::new(handler.key.clone(), LockMode::Read));
     }
     let held = session.locks.mark();
     let outcome = session.run_in_transaction(&locks, false, |session, _| {

@@ -3,8 +3,9 @@
 use super::insert_target::{InsertTarget, insert_target};
 use super::references::{RowEvents, references};
 use super::target::may_stay_unread;
+use super::view::named_view_of;
 use super::view_columns::HIDDEN;
-use super::view_join::filled_part;
+use super::view_join::filled_view;
 use super::{assigned, defaults, given_to_generated, on_update, own_expressions, push_target};
 use crate::bind::column::table_columns;
 use crate::bind::privilege::{Privileges, as_written};
@@ -25,8 +26,9 @@ use values::row::ColumnSet;
 /// INSERT and REPLACE.
 pub(crate) fn insert(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult<InsertPlan> {
     binder.enter()?;
-    let part = filled_part(binder, insert)?;
-    let target = insert_target(binder, &insert.table, ("INSERT", part))?;
+    let view = named_view_of(binder, &insert.table)?;
+    let view = view.map(|view| filled_view(binder, insert, view)).transpose()?;
+    let target = insert_target(binder, &insert.table, "INSERT", view)?;
     let (table, definition) = (target.table.clone(), &target.names);
     binder.privileges.require_insert(insert, definition);
     let whole = |privileges: &mut Privileges<'_>, below: &TableDefinition| {

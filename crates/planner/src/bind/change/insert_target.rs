@@ -1,6 +1,6 @@
 //! What INSERT, REPLACE and LOAD DATA put rows into: a table, or a view of one. Main function: [`insert_target`].
 
-use super::view::{Changed, changed_view, named_view_of};
+use super::view::{Changed, changed_view};
 use super::view_rights::{Taken, read_columns};
 use crate::bind::privilege::Privileges;
 use crate::bind::{Binder, ChangedTable};
@@ -31,16 +31,13 @@ pub(super) struct InsertTarget {
     changed: Option<Changed>,
 }
 
-/// The table, or the view of one, that a statement names. `part`: what it fills of a view of several.
+/// The table that a statement names, or the view of one.
 pub(super) fn insert_target(
     binder: &mut Binder<'_>,
     name: &ast::ObjectName,
-    (command, part): (&'static str, Option<View>),
+    command: &'static str,
+    view: Option<View>,
 ) -> SqlResult<InsertTarget> {
-    let view = match part {
-        Some(part) => Some(part),
-        None => named_view_of(binder, name)?,
-    };
     let Some(view) = view else {
         let table = binder.base_table(name)?;
         let names = table.definition().clone();

@@ -2,6 +2,7 @@
 
 use super::insert_target::{InsertTarget, insert_target};
 use super::references::{RowEvents, references};
+use super::view::named_view_of;
 use super::{assigned, defaults, own_expressions, push_target};
 use crate::bind::privilege::Privileges;
 use crate::bind::{Binder, ChangedTable, literal};
@@ -20,7 +21,8 @@ pub(crate) fn load(binder: &mut Binder<'_>, load: &ast::Load) -> SqlResult<LoadP
         return Err(sql_error!(ER_WRONG_FIELD_TERMINATORS));
     }
     binder.enter()?;
-    let into = insert_target(binder, &load.table, ("LOAD", None))?;
+    let view = named_view_of(binder, &load.table)?;
+    let into = insert_target(binder, &load.table, "LOAD", view)?;
     let (table, definition) = (into.table.clone(), into.names.clone());
     let replaces = load.duplicates == ast::LoadDuplicates::Replace;
     let access = if replaces { TableAccess::Replace } else { TableAccess::Insert };

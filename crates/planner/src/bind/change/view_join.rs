@@ -1,8 +1,8 @@
 //! Views of several tables in statements that change rows. INSERT fills one of the tables, for which the view is cut down to a view of that one;
 //! UPDATE has all of them in its block, each under the names that the view has for its columns; nobody deletes from such a view. Main functions:
-//! [`refuse_join`], [`filled_part`], [`opens_join`], [`open_join`].
+//! [`refuse_join`], [`filled_view`], [`opens_join`], [`open_join`].
 
-use super::view::{Changed, named_view_of};
+use super::view::Changed;
 use super::view_columns::HIDDEN;
 use super::view_rights::Level;
 use crate::bind::column::find_column;
@@ -184,18 +184,17 @@ fn show_part(
     Some(below)
 }
 
-/// The part of a view of several tables that an INSERT fills, as a view of the one table that has the columns. None for another target, and
-/// for what is refused as a view that cannot be changed. Errors: 1348, 1393, 1394, 1395, 1471; 1235 for what is not built.
-pub(super) fn filled_part(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlResult<Option<View>> {
-    let Some(view) = named_view_of(binder, &insert.table)? else { return Ok(None) };
+/// The view that an INSERT fills: of a view of several tables the part that has the columns, as a view of the one table. What cannot be changed
+/// stays as it is, for who refuses it. Errors: 1348, 1393, 1394, 1395, 1471; 1235 for what is not built.
+pub(super) fn filled_view(binder: &mut Binder<'_>, insert: &ast::Insert, view: View) -> SqlResult<View> {
     if !view.definition.updatable || !is_join(binder, &view)? {
-        return Ok(None);
+        return Ok(view);
     }
     let name = &view.definition.shape.name;
     if insert.columns.is_empty() {
         return Err(sql_error!(ER_VIEW_NO_INSERT_FIELD_LIST, name.schema, name.table));
     }
-    let (Some(select), Some(tables)) = (select_of(&view), factors_of(&view)) else { return Ok(None) };
+    let (Some(select), Some(tables)) = (select_of(&view), factors_of(&view)) else { return Ok(view) };
     let join = Join { view: &view, select };
     require_conditions(binder, &join, &tables)?;
     for reference in &insert.columns {
@@ -217,7 +216,7 @@ pub(super) fn filled_part(binder: &mut Binder<'_>, insert: &ast::Insert) -> SqlR
     let is_filled = |factor: &&&TableFactor| Some(called(factor)) == filled;
     match tables.iter().find(is_filled) {
         Some(factor) if tables.len() > 1 && view.definition.check_option == CheckOption::None => {
-            Ok(Some(join.part(factor)))
+            Ok(join.part(factor))
         }
         // Its own FROM is one view; or rows would be asked for columns of tables that they are not in.
         _ => Err(sql_error!(ER_NOT_SUPPORTED_YET, "INSERT through a view of this form")),
