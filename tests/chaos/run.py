@@ -248,8 +248,9 @@ def status(cursor, name):
     return int(cursor.fetchone()[1])
 
 
-def nothing_is_left(server):
-    """Asserts that no session left anything; returns what the process holds: descriptors, threads, resident bytes."""
+def nothing_is_left(server, bytes_max):
+    """Asserts that no session left anything; returns what the process holds: descriptors, threads, resident bytes, for which it waits
+    longer where they are more than `bytes_max`."""
     cursor = connect(server, database="chaos").cursor()
 
     def rows(sql):
@@ -285,7 +286,7 @@ def nothing_is_left(server):
     # Purge and the allocator give back what they hold a little later.
     process = f"/proc/{server.process.pid}"
     resident = []
-    for _ in range(30):
+    while len(resident) < 30 or min(resident) > bytes_max and len(resident) < 200:
         time.sleep(0.1)
         with open(f"{process}/statm") as file:
             resident.append(int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE"))
@@ -319,7 +320,8 @@ def main():
         parts = []
         for number in range(PARTS):
             statements, kills = disorder(server, options, options.seconds / PARTS, f"{options.seed}-{number}")
-            parts.append(nothing_is_left(server))
+            bytes_max = options.growth_max * max((part["bytes"] for part in parts), default=1 << 40)
+            parts.append(nothing_is_left(server, bytes_max))
             print(f"{statements} statements, {kills} kills, left: {parts[-1]}", flush=True)
         # Chance decides how much of what was freed the allocator gives back at once: what is held only grows.
         before = {kind: max(part[kind] for part in parts[:-1]) for kind in parts[0]}
