@@ -3,6 +3,7 @@
 
 use crate::table::{ColumnDefinition, TableDefinition};
 use std::borrow::Cow;
+use values::ColumnType;
 
 const BEFORE: &str = "!hidden!";
 const BEHIND: &str = "!0";
@@ -35,6 +36,11 @@ impl ColumnDefinition {
     /// Whether MySQL computes its values when they are read.
     pub fn is_virtual(&self) -> bool {
         self.generated.as_ref().is_some_and(|generated| !generated.stored)
+    }
+
+    /// The type of the elements of a multi-valued key part.
+    pub fn element_type(&self) -> Option<&ColumnType> {
+        self.generated.as_ref()?.element_type.as_ref()
     }
 
     /// Whether no statement can name it.
