@@ -29,15 +29,7 @@ pub(super) fn union_candidates(
     number: usize,
     said: &Said<'_>,
 ) -> Vec<Candidate> {
-    let bound = &optimizer.block.tables[number];
-    let Source::Base(table) = &bound.source else { return Vec::new() };
-    let (table, lock) = (table.clone(), bound.lock);
-    // What LIMIT leaves would be locked with the rest, and be missing where others skip it.
-    let skips =
-        matches!(lock, RowLock::Shared(WaitPolicy::SkipLocked) | RowLock::Exclusive(WaitPolicy::SkipLocked));
-    if skips && optimizer.block.has_limit {
-        return Vec::new();
-    }
+    let Some(table) = base_table(optimizer, number) else { return Vec::new() };
     let statistics = optimizer.statistics(&table);
     let mut found = Vec::new();
     for branches in &said.any {
@@ -51,6 +43,17 @@ pub(super) fn union_candidates(
         found.extend(chosen.and_then(|branches| union_of(&table, branches, table_size(&statistics))));
     }
     found
+}
+
+/// A base table, if it may be read by a union: what LIMIT leaves would be locked with the rest, and be missing where others skip it.
+fn base_table(optimizer: &Optimizer<'_>, number: usize) -> Option<Arc<Table>> {
+    let bound = &optimizer.block.tables[number];
+    let Source::Base(table) = &bound.source else { return None };
+    let skips = matches!(
+        bound.lock,
+        RowLock::Shared(WaitPolicy::SkipLocked) | RowLock::Exclusive(WaitPolicy::SkipLocked)
+    );
+    (!skips || !optimizer.block.has_limit).then(|| table.clone())
 }
 
 /// The range with the fewest rows.
@@ -95,13 +98,12 @@ pub(super) fn element_candidates(
     number: usize,
     said: &Said<'_>,
 ) -> Vec<Candidate> {
-    let Source::Base(table) = &optimizer.block.tables[number].source else { return Vec::new() };
+    let Some(table) = base_table(optimizer, number) else { return Vec::new() };
     let definition = table.definition();
     let asks_element = |term: &Term<'_>| definition.columns[term.column].element_type().is_some();
     if !said.all.iter().any(asks_element) {
         return Vec::new();
     }
-    let table = table.clone();
     let statistics = optimizer.statistics(&table);
     let best = best_branch(optimizer, number, &table, &statistics, &said.all, Index::is_multi_valued);
     best.and_then(|branch| union_of(&table, vec![branch], table_size(&statistics))).into_iter().collect()
