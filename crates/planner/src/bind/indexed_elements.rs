@@ -11,7 +11,7 @@ use ::expression::{
 };
 use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{Diagnostics, SqlResult};
-use optimizer::{LogicalSelect, Source};
+use optimizer::{JoinTree, LogicalSelect, Source, conjuncts};
 use parser::ast;
 use plan::MultiValuedPart;
 use plan::json_table::store_mode;
@@ -38,10 +38,21 @@ pub(crate) fn read_indexed_elements(binder: &mut Binder<'_>, select: &mut Logica
         let table = Arc::clone(table);
         for place in usable_arrays(binder, number, table.definition()) {
             let Some(array) = IndexedArray::of(binder, number, table.definition(), place) else { continue };
-            let mut replace = |call: &FunctionCall| array.asked(binder, call);
+            let mut is_asked = false;
+            let mut replace = |call: &FunctionCall| {
+                let asked = array.asked(binder, call);
+                is_asked |= asked.is_some();
+                asked
+            };
             select.conditions.iter_mut().for_each(|condition| replace_calls(condition, &mut replace));
             if let Some(tree) = &mut select.tree {
                 tree.for_each_condition(&mut |condition| replace_calls(condition, &mut replace));
+            }
+            if is_asked {
+                // JSON_CONTAINS has become an AND.
+                let conditions = std::mem::take(&mut select.conditions);
+                select.conditions = conditions.into_iter().flat_map(conjuncts).collect();
+                select.tree.iter_mut().for_each(JoinTree::split_conditions);
             }
         }
     }
