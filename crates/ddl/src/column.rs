@@ -121,7 +121,8 @@ impl Definer<'_> {
             A::Invisible => column.invisible = true,
             A::Generated { expression, stored } => {
                 let text = stored_text(self, expression, Purpose::Generated(&column.name))?;
-                column.generated = Some(GeneratedColumn { text, stored: *stored, is_key_part: false });
+                column.generated =
+                    Some(GeneratedColumn { text, stored: *stored, is_key_part: false, element_type: None });
             }
             A::SpatialReference(_) => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "SRID")),
             // Of the table: `check`, `foreign_key`.

@@ -292,7 +292,7 @@ fn add_serving_indexes(
             generated: true,
         });
     }
-    let is_kept = kept_indexes(&definition.indexes);
+    let is_kept = kept_indexes(definition);
     let wanted: Vec<usize> = (0..declared.len()).filter(|number| is_kept[before + number]).collect();
     definition.indexes.truncate(before);
     let mut kept = is_kept.into_iter();
@@ -319,23 +319,26 @@ fn add_serving_indexes(
 
 /// Takes indexes out that were made for a foreign key and that another serves as well.
 pub(super) fn drop_superseded_indexes(definition: &mut TableDefinition) {
-    let mut kept = kept_indexes(&definition.indexes).into_iter();
+    let mut kept = kept_indexes(definition).into_iter();
     definition.indexes.retain(|_| kept.next().unwrap_or(true));
 }
 
 /// Which of the indexes stay, in the order in which they were made: one that was made for a foreign key gives way to another that begins with its
-/// columns, of two such ones with the same columns the earlier.
-fn kept_indexes(indexes: &[IndexDefinition]) -> Vec<bool> {
+/// columns, of two such ones with the same columns the earlier. One that has no entry for some rows serves no key.
+fn kept_indexes(definition: &TableDefinition) -> Vec<bool> {
+    let indexes = &definition.indexes;
+    let serves =
+        |index: &IndexDefinition, other| begins_with(index, other) && !definition.is_multi_valued(index);
     let mut kept = vec![true; indexes.len()];
     for (at, index) in indexes.iter().enumerate() {
         for (earlier, other) in indexes[..at].iter().enumerate() {
             if !kept[earlier] || !kept[at] {
                 continue;
             }
-            let gives_way = index.generated && begins_with(other, index);
+            let gives_way = index.generated && serves(other, index);
             if gives_way && (!other.generated || index.parts.len() < other.parts.len()) {
                 kept[at] = false;
-            } else if other.generated && begins_with(index, other) {
+            } else if other.generated && serves(index, other) {
                 kept[earlier] = false;
             }
         }

@@ -54,7 +54,7 @@ pub(super) fn add_key_columns(
             column_type: ColumnType::integer(TypeKind::BigInt, false),
             nullable: true,
             default: ColumnDefault::None,
-            generated: Some(GeneratedColumn { text, stored: false, is_key_part: true }),
+            generated: Some(GeneratedColumn { text, stored: false, is_key_part: true, element_type: None }),
             on_update_now: None,
             auto_increment: false,
             invisible: true,

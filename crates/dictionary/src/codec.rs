@@ -217,9 +217,13 @@ fn write_column(out: &mut Writer, column: &ColumnDefinition) {
         | u8::from(column.names_collation) << 3
         | u8::from(column.generated.is_some()) << 4
         | u8::from(column.generated.as_ref().is_some_and(|generated| generated.stored)) << 5
-        | u8::from(column.is_hidden()) << 6);
+        | u8::from(column.is_hidden()) << 6
+        | u8::from(column.element_type().is_some()) << 7);
     if let Some(generated) = &column.generated {
         out.string(&generated.text);
+        if let Some(element_type) = &generated.element_type {
+            write_type(out, element_type);
+        }
     }
     write_default(out, &column.default, &column.column_type);
     out.option(column.on_update_now, Writer::u8);
@@ -236,6 +240,7 @@ fn read_column(from: &mut Reader<'_>) -> Result<ColumnDefinition> {
             text: from.string()?,
             stored: flags & 32 != 0,
             is_key_part: flags & 64 != 0,
+            element_type: if flags & 128 != 0 { Some(read_type(from)?) } else { None },
         }),
     };
     let default = read_default(from, &column_type)?;

@@ -143,7 +143,9 @@ impl TableDefinition {
 
     /// The index by which rows that refer by those columns are found: any that begins with them.
     pub fn index_of_referring(&self, columns: &[usize]) -> Option<usize> {
-        self.indexes.iter().position(|index| index.begins_with_columns(columns))
+        let has_all_rows =
+            |index: &IndexDefinition| index.begins_with_columns(columns) && !self.is_multi_valued(index);
+        self.indexes.iter().position(has_all_rows)
     }
 
     /// The unique index of those columns alone, in that order.

@@ -1,8 +1,9 @@
 //! Functional key parts: each is the value of a generated column that no statement can name. Its own name tells which part of which
 //! index it is: [`key_column_name`], [`index_of_key_column`].
 
-use crate::table::{ColumnDefinition, TableDefinition};
+use crate::table::{ColumnDefinition, IndexDefinition, TableDefinition};
 use std::borrow::Cow;
+use values::ColumnType;
 
 const BEFORE: &str = "!hidden!";
 const BEHIND: &str = "!0";
@@ -37,6 +38,11 @@ impl ColumnDefinition {
         self.generated.as_ref().is_some_and(|generated| !generated.stored)
     }
 
+    /// The type of the elements of a multi-valued key part.
+    pub fn element_type(&self) -> Option<&ColumnType> {
+        self.generated.as_ref()?.element_type.as_ref()
+    }
+
     /// Whether no statement can name it.
     pub fn is_hidden(&self) -> bool {
         self.key_expression().is_some()
@@ -48,6 +54,11 @@ impl TableDefinition {
     pub fn named_columns(&self) -> &[ColumnDefinition] {
         let hidden = self.columns.iter().rev().take_while(|column| column.is_hidden()).count();
         &self.columns[..self.columns.len() - hidden]
+    }
+
+    /// Whether rows have an entry for each element of an array in that index: any number of them, or none.
+    pub fn is_multi_valued(&self, index: &IndexDefinition) -> bool {
+        index.parts.iter().any(|part| self.columns[part.column].element_type().is_some())
     }
 }
 

@@ -104,7 +104,7 @@ pub struct ColumnDefinition {
 }
 
 /// A column whose values are computed from those of the others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GeneratedColumn {
     /// The expression as normalised SQL text.
     pub text: String,
@@ -112,6 +112,8 @@ pub struct GeneratedColumn {
     pub stored: bool,
     /// It is a functional key part: no statement can name it, and it goes with its index.
     pub is_key_part: bool,
+    /// CAST(.. AS type ARRAY): the column holds JSON arrays, or NULL, and its index has an entry for each element, of this type.
+    pub element_type: Option<ColumnType>,
 }
 
 /// What a column holds when a row gives it no value.

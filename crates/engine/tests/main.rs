@@ -9,6 +9,7 @@ mod crash;
 mod crash_fill;
 mod damage;
 mod descriptors;
+mod elements;
 mod first_look;
 mod forced;
 mod full_log;

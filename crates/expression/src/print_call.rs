@@ -36,6 +36,7 @@ pub(crate) fn write_call(call: &FunctionCall, f: &mut Formatter<'_>) -> Result {
     let arguments = call.arguments.as_slice();
     match (call.definition.name, arguments) {
         (crate::builtin::ONCE_NAME, [inner, ..]) => write!(f, "{inner}"),
+        (crate::builtin::MEMBER_OF, [value, array]) => write!(f, "{value} member of ({array})"),
         ("isnull", [operand]) => write!(f, "({operand} is null)"),
         ("datediff", [left, right]) => write!(f, "(to_days({left}) - to_days({right}))"),
         ("instr", [text, wanted]) => write!(f, "locate({wanted},{text})"),

@@ -1,7 +1,7 @@
 //! The ways to read one table, with estimates, and the choice among them. Main type: [`Candidate`].
 
 use super::terms::{Said, Term, TermReader, Terms, index_conditions};
-use super::union::union_candidates;
+use super::union::{element_candidates, union_candidates};
 use super::virtual_keys::virtual_candidates;
 use crate::cost::{Reading, TableSize, Work};
 use crate::{Optimizer, Source, needs_row};
@@ -89,7 +89,8 @@ impl Optimizer<'_> {
         for index in 0..table.indexes().len() {
             let Some(definition) = table.indexes()[index].definition(&table) else { continue };
             let limits = &self.block.tables[number].limits;
-            if definition.invisible || !limits.allows_for_join(&definition.name) {
+            let has_all_rows = !table.indexes()[index].is_multi_valued();
+            if definition.invisible || !has_all_rows || !limits.allows_for_join(&definition.name) {
                 continue;
             }
             let covering = index != 0 && !needs_row && self.is_covered(number, &table, index);
@@ -106,8 +107,11 @@ impl Optimizer<'_> {
                 found.push(candidate);
             }
         }
-        if rules.has(Rule::IndexMerge) && rules.has(Rule::IndexRanges) {
-            found.extend(union_candidates(self, number, &said));
+        if rules.has(Rule::IndexRanges) {
+            found.extend(element_candidates(self, number, &said));
+            if rules.has(Rule::IndexMerge) {
+                found.extend(union_candidates(self, number, &said));
+            }
         }
         if forces && found.len() > 1 {
             found.remove(0);
@@ -247,11 +251,12 @@ impl Optimizer<'_> {
         rows.min(total)
     }
 
-    /// Whether the index holds all columns that are read.
+    /// Whether the index holds all rows, and all columns that are read.
     pub fn is_covered(&mut self, number: usize, table: &Table, index: usize) -> bool {
-        let held = table.indexes()[index].row_columns();
-        let slots = &self.block.tables[number].slots;
-        slots.iter().enumerate().all(|(column, slot)| slot.is_none() || held.contains(&column))
+        let index = &table.indexes()[index];
+        let (held, slots) = (index.row_columns(), &self.block.tables[number].slots);
+        !index.is_multi_valued()
+            && slots.iter().enumerate().all(|(column, slot)| slot.is_none() || held.contains(&column))
     }
 }
 

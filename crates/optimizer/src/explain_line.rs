@@ -146,8 +146,16 @@ fn describe_union(access: &TableAccess, row: &mut ExplainRow) {
         let ranges = path.ranges.iter().flatten();
         row.key_lengths.extend(ranges.map(|one| key_length(table, definition, one)).max());
     }
-    row.access = Some("index_merge");
     row.possible_keys = names.iter().map(|name| (*name).to_owned()).collect();
+    // A multi-valued index alone, which MySQL reads by itself.
+    if let [path] = access.path.union.as_slice() {
+        let is_one = path.ranges.as_ref().is_some_and(|ranges| ranges.len() == 1);
+        row.access = Some(if is_one { "ref" } else { "range" });
+        row.key = names.pop().map(str::to_owned);
+        row.reference = is_one.then(|| "const".to_owned());
+        return;
+    }
+    row.access = Some("index_merge");
     row.extra.push(format!("Using sort_union({})", names.join(",")));
     row.key = Some(names.join(","));
 }

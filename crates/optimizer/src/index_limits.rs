@@ -15,7 +15,7 @@ pub struct IndexLimits {
 
 impl IndexLimits {
     /// Whether an index may find rows.
-    pub(crate) fn allows_for_join(&self, name: &str) -> bool {
+    pub fn allows_for_join(&self, name: &str) -> bool {
         !self.not_for_join.iter().any(|refused| refused == name)
     }
 

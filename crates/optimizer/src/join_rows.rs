@@ -150,10 +150,13 @@ impl Optimizer<'_> {
                 let base = base.clone();
                 let statistics = self.statistics(&base);
                 let begins = |index: &usize| {
-                    base.indexes()[*index].definition(&base).is_some_and(|definition| {
-                        let first = definition.parts.first();
-                        first.is_some_and(|part| part.column == position && part.prefix_length.is_none())
-                    })
+                    let counts_rows = !base.indexes()[*index].is_multi_valued();
+                    base.indexes()[*index].definition(&base).filter(|_| counts_rows).is_some_and(
+                        |definition| {
+                            let first = definition.parts.first();
+                            first.is_some_and(|part| part.column == position && part.prefix_length.is_none())
+                        },
+                    )
                 };
                 let index = (0..base.indexes().len()).find(begins);
                 let by_index = index.and_then(|index| statistics.distinct.get(index)?.first().copied());

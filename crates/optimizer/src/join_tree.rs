@@ -76,6 +76,14 @@ impl JoinTree {
         left.for_each_condition(visit);
         right.for_each_condition(visit);
     }
+
+    /// Splits the conditions of all joins at their ANDs.
+    pub fn split_conditions(&mut self) {
+        let JoinTree::Join { left, right, conditions, .. } = self else { return };
+        *conditions = std::mem::take(conditions).into_iter().flat_map(conjuncts).collect();
+        left.split_conditions();
+        right.split_conditions();
+    }
 }
 
 /// Splits a condition at its ANDs.

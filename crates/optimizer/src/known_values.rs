@@ -162,7 +162,8 @@ fn first_part_ranges(
     conditions: &[&Expression],
 ) -> Vec<Vec<KeyConditions>> {
     let Some(definition) = table.indexes()[index].definition(table) else { return Vec::new() };
-    if definition.invisible {
+    // A row may have several of the values that are asked of a multi-valued index.
+    if definition.invisible || table.indexes()[index].is_multi_valued() {
         return Vec::new();
     }
     let mut definition = definition.clone();

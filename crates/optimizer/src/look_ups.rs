@@ -82,7 +82,10 @@ impl Optimizer<'_> {
             Source::Base(table) => {
                 let is_allowed = |index: &usize| {
                     let definition = table.indexes()[*index].definition(table);
-                    definition.is_some_and(|one| !one.invisible && bound.limits.allows_for_join(&one.name))
+                    let is_usable = !table.indexes()[*index].is_multi_valued();
+                    definition.is_some_and(|one| {
+                        is_usable && !one.invisible && bound.limits.allows_for_join(&one.name)
+                    })
                 };
                 let allowed = (0..table.indexes().len()).filter(is_allowed).map(Some);
                 let has_or = links.iter().any(|link| matches!(link.condition.kind, ExpressionKind::Or(_)));

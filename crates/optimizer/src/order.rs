@@ -229,7 +229,8 @@ pub(super) fn whole_indexes(
     let mut found = Vec::new();
     for index in 0..table.indexes().len() {
         let Some(definition) = table.indexes()[index].definition(&table) else { continue };
-        if definition.invisible || !limits.allows_for_order(&definition.name, for_groups) {
+        let has_all_rows = !table.indexes()[index].is_multi_valued();
+        if definition.invisible || !has_all_rows || !limits.allows_for_order(&definition.name, for_groups) {
             continue;
         }
         let covering = index != 0 && !needs_row && optimizer.is_covered(number, &table, index);

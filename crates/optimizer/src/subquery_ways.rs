@@ -212,7 +212,7 @@ fn look_up(engine: &Engine, table: &Arc<Table>, column: usize, is_covered: bool)
     let of_index = |number: usize| {
         let definition = table.indexes()[number].definition(table)?;
         let is_first = definition.parts.first().is_some_and(|part| part.column == column);
-        if definition.invisible || !is_first {
+        if definition.invisible || !is_first || table.indexes()[number].is_multi_valued() {
             return None;
         }
         let is_unique = table.indexes()[number].is_unique() && definition.parts.len() == 1;

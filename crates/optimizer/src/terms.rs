@@ -3,6 +3,7 @@
 
 use crate::{Block, Source};
 use dictionary::IndexDefinition;
+use expression::builtin::MEMBER_OF;
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::result_type::{TypeClass, class_of};
 use expression::{Expression, ExpressionKind};
@@ -279,6 +280,12 @@ impl TermReader<'_> {
                 let asked = Asked::Prefix(&like.pattern, like.escape);
                 (usable && starts).then_some(Term { column, asked })
             }
+            ExpressionKind::Function(call) if call.definition.name == MEMBER_OF => {
+                let [value, array] = call.arguments.as_slice() else { return None };
+                let column = self.column(array)?;
+                let is_asked = self.has_elements(column) && self.is_known(value);
+                is_asked.then_some(Term { column, asked: Asked::Point(value, false) })
+            }
             _ => None,
         }
     }
@@ -309,6 +316,14 @@ impl TermReader<'_> {
             ComparisonOperator::GreaterOrEqual => Asked::Range { low: bound(true), high: None },
         };
         Some(Term { column, asked })
+    }
+
+    /// Whether indexes have the elements of the column's arrays.
+    fn has_elements(&self, column: usize) -> bool {
+        match &self.block.tables[self.table].source {
+            Source::Base(table) => table.definition().columns[column].element_type().is_some(),
+            _ => false,
+        }
     }
 
     /// Whether the table is one that has indexes.

@@ -7,9 +7,13 @@ use super::access::{Candidate, table_size};
 use super::terms::{Said, Term, index_conditions};
 use crate::cost::{TableSize, Work};
 use crate::{Optimizer, Source};
-use engine::{Distribution, Table, WaitPolicy};
-use plan::physical::{AccessPath, KeyConditions, RowLock};
+use dictionary::{IndexDefinition, IndexPart};
+use engine::{Distribution, Index, Table, WaitPolicy};
+use plan::physical::{AccessPath, KeyCondition, KeyConditions, RowLock};
 use std::sync::Arc;
+
+/// Values of parts before an element, beyond which their ranges could be read without it.
+const POINTS_MAX: usize = 64;
 
 /// The range that one branch of an OR leaves of an index.
 struct Branch {
@@ -25,15 +29,7 @@ pub(super) fn union_candidates(
     number: usize,
     said: &Said<'_>,
 ) -> Vec<Candidate> {
-    let bound = &optimizer.block.tables[number];
-    let Source::Base(table) = &bound.source else { return Vec::new() };
-    let (table, lock) = (table.clone(), bound.lock);
-    // What LIMIT leaves would be locked with the rest, and be missing where others skip it.
-    let skips =
-        matches!(lock, RowLock::Shared(WaitPolicy::SkipLocked) | RowLock::Exclusive(WaitPolicy::SkipLocked));
-    if skips && optimizer.block.has_limit {
-        return Vec::new();
-    }
+    let Some(table) = base_table(optimizer, number) else { return Vec::new() };
     let statistics = optimizer.statistics(&table);
     let mut found = Vec::new();
     for branches in &said.any {
@@ -41,12 +37,23 @@ pub(super) fn union_candidates(
             .iter()
             .map(|branch| {
                 let with_all: Vec<Term<'_>> = branch.iter().chain(&said.all).copied().collect();
-                best_branch(optimizer, number, &table, &statistics, &with_all)
+                best_branch(optimizer, number, &table, &statistics, &with_all, |_| true)
             })
             .collect();
-        found.extend(chosen.and_then(|branches| union_of(branches, table_size(&statistics))));
+        found.extend(chosen.and_then(|branches| union_of(&table, branches, table_size(&statistics))));
     }
     found
+}
+
+/// A base table, if it may be read by a union: what LIMIT leaves would be locked with the rest, and be missing where others skip it.
+fn base_table(optimizer: &Optimizer<'_>, number: usize) -> Option<Arc<Table>> {
+    let bound = &optimizer.block.tables[number];
+    let Source::Base(table) = &bound.source else { return None };
+    let skips = matches!(
+        bound.lock,
+        RowLock::Shared(WaitPolicy::SkipLocked) | RowLock::Exclusive(WaitPolicy::SkipLocked)
+    );
+    (!skips || !optimizer.block.has_limit).then(|| table.clone())
 }
 
 /// The range with the fewest rows.
@@ -56,6 +63,7 @@ fn best_branch(
     table: &Arc<Table>,
     statistics: &Distribution,
     terms: &[Term<'_>],
+    is_wanted: impl Fn(&Index) -> bool,
 ) -> Option<Branch> {
     let block = &*optimizer.block;
     let bound = &block.tables[number];
@@ -66,10 +74,14 @@ fn best_branch(
     let mut best: Option<Branch> = None;
     for index in 0..table.indexes().len() {
         let Some(definition) = table.indexes()[index].definition(table) else { continue };
-        if definition.invisible || !limits.allows_for_join(&definition.name) {
+        let is_usable = !definition.invisible && is_wanted(&table.indexes()[index]);
+        if !is_usable || !limits.allows_for_join(&definition.name) {
             continue;
         }
         let Some(conditions) = index_conditions(definition, terms.iter()) else { continue };
+        if !finds_all_rows(table, definition, &conditions) {
+            continue;
+        }
         let ranges = vec![conditions.clone()];
         let Candidate { rows, dependent, .. } =
             optimizer.range_candidate(table, statistics, index, ranges, index != 0);
@@ -80,8 +92,41 @@ fn best_branch(
     best
 }
 
-/// One path for each index; None if it is one index, whose ranges are read without a union.
-fn union_of(branches: Vec<Branch>, size: TableSize) -> Option<Candidate> {
+/// Reading a multi-valued index by an element: as a union, because a row that has several entries in what is read is to come once.
+pub(super) fn element_candidates(
+    optimizer: &mut Optimizer<'_>,
+    number: usize,
+    said: &Said<'_>,
+) -> Vec<Candidate> {
+    let Some(table) = base_table(optimizer, number) else { return Vec::new() };
+    let definition = table.definition();
+    let asks_element = |term: &Term<'_>| definition.columns[term.column].element_type().is_some();
+    if !said.all.iter().any(asks_element) {
+        return Vec::new();
+    }
+    let statistics = optimizer.statistics(&table);
+    let best = best_branch(optimizer, number, &table, &statistics, &said.all, Index::is_multi_valued);
+    best.and_then(|branch| union_of(&table, vec![branch], table_size(&statistics))).into_iter().collect()
+}
+
+/// Whether an index has an entry in what is asked for each row that is wanted. A multi-valued one has none for rows without elements: it
+/// must be asked for an element, and not for a row that has none.
+fn finds_all_rows(table: &Table, index: &IndexDefinition, conditions: &KeyConditions) -> bool {
+    let is_array = |part: &IndexPart| table.definition().columns[part.column].element_type().is_some();
+    let Some(place) = index.parts.iter().position(is_array) else { return true };
+    matches!(conditions.get(place), Some(KeyCondition::Points(points)) if points.len() == 1 && !points[0].1)
+        && conditions[..place].iter().map(points_of).product::<usize>() <= POINTS_MAX
+}
+
+fn points_of(condition: &KeyCondition) -> usize {
+    match condition {
+        KeyCondition::Points(points) => points.len(),
+        _ => 1,
+    }
+}
+
+/// One path for each index; None if it is one index, whose ranges are read without a union but where a row has several entries.
+fn union_of(table: &Table, branches: Vec<Branch>, size: TableSize) -> Option<Candidate> {
     let dependent = branches.iter().any(|branch| branch.dependent);
     let rows = branches.iter().map(|branch| branch.rows).sum::<f64>().min(size.rows);
     let mut union: Vec<AccessPath> = Vec::new();
@@ -95,7 +140,8 @@ fn union_of(branches: Vec<Branch>, size: TableSize) -> Option<Candidate> {
             }),
         }
     }
-    if union.len() < 2 {
+    let is_plain = |path: &AccessPath| !table.indexes()[path.index].is_multi_valued();
+    if union.len() < 2 && union.iter().all(is_plain) {
         return None;
     }
     let work = Work::union(size, union.len() as f64, rows);

@@ -3,7 +3,7 @@
 //! the condition it came from (the caller checks each row), but never misses one that does.
 
 use crate::physical::{AccessPath, KeyCondition, KeyConditions, TableAccess};
-use dictionary::IndexDefinition;
+use dictionary::{IndexDefinition, IndexPart};
 use engine::{Engine, Index, KeyRange, Table};
 use errors::SqlResult;
 use expression::operators::{
@@ -82,7 +82,7 @@ pub fn point_key(
     for (number, (condition, part)) in conditions.iter().zip(&definition.parts).enumerate() {
         let KeyCondition::Points(points) = condition else { return Ok(None) };
         let [(expression, _)] = points.as_slice() else { return Ok(None) };
-        let column = &table.definition().columns[part.column].column_type;
+        let column = key_type(table, part);
         let value = expression.evaluate(row, context)?;
         let KeyValue::Exact(value) = key_value(value, expression, column, context)? else {
             return Ok(None);
@@ -94,6 +94,12 @@ pub fn point_key(
     }
     index.fit_key(&mut key);
     Ok(Some(key))
+}
+
+/// What an index part holds: a column, or the elements of an array.
+fn key_type<'t>(table: &'t Table, part: &IndexPart) -> &'t ColumnType {
+    let column = &table.definition().columns[part.column];
+    column.element_type().unwrap_or(&column.column_type)
 }
 
 /// The values, as a column holds them, of which it has one to equal one of the expressions; None if nothing is said of it.
@@ -285,7 +291,7 @@ impl Builder<'_> {
 
     fn value(&mut self, part: usize, expression: &Expression) -> SqlResult<KeyValue> {
         let value = expression.evaluate(self.row, self.context)?;
-        let column = &self.table.definition().columns[self.definition.parts[part].column].column_type;
+        let column = key_type(self.table, &self.definition.parts[part]);
         key_value(value, expression, column, self.context)
     }
 }
@@ -458,18 +464,18 @@ fn decimal_key(exact: Decimal, column: &ColumnType) -> KeyValue {
 
 /// Bytes of the key that the conditions use, as EXPLAIN counts them.
 pub fn key_length(table: &Table, definition: &IndexDefinition, conditions: &KeyConditions) -> u32 {
-    let columns = &table.definition().columns;
-    let length = |part: &dictionary::IndexPart| {
-        let column = &columns[part.column];
-        let variable = matches!(column.column_type.kind, TypeKind::VarChar | TypeKind::VarBinary)
-            || column.column_type.kind.is_large_object();
+    let length = |part: &IndexPart| {
+        let (column_type, nullable) =
+            (key_type(table, part), table.definition().columns[part.column].nullable);
+        let variable = matches!(column_type.kind, TypeKind::VarChar | TypeKind::VarBinary)
+            || column_type.kind.is_large_object();
         let key_part = values::key::KeyPart {
-            column_type: column.column_type.clone(),
+            column_type: column_type.clone(),
             prefix_length: part.prefix_length,
             descending: part.descending,
-            nullable: column.nullable,
+            nullable,
         };
-        key_part.declared_bytes() + if variable { 2 } else { 0 } + u32::from(column.nullable)
+        key_part.declared_bytes() + if variable { 2 } else { 0 } + u32::from(nullable)
     };
     definition.parts.iter().take(conditions.len()).map(length).sum()
 }

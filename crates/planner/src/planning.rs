@@ -1,7 +1,7 @@
 //! From a bound SELECT to its plan: first the rewrites, then `lower.rs`. Binding plans queries within a statement by it, because
 //! what stands around a subquery depends on how its rows are found. Main functions: [`plan_select`], [`plan_derived`].
 
-use crate::bind::{Binder, convert_columns, indexed_values};
+use crate::bind::{Binder, asks_documents, convert_columns, indexed_values, read_indexed_elements};
 use crate::lower::{Lowered, lower};
 use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
@@ -164,11 +164,17 @@ pub(crate) fn settle_change(binder: &mut Binder<'_>, select: &mut LogicalSelect)
 
 /// Reads from generated columns what indexes have of them.
 fn use_indexed_values(binder: &mut Binder<'_>, select: &mut LogicalSelect) {
-    if !binder.rules().has(Rule::IndexedValues) || !computes_sides(select) {
+    if !binder.rules().has(Rule::IndexedValues) {
         return;
     }
     // Rows that an outer join makes up have no values of theirs, whatever the expression would yield.
     let made_up = select.tree.as_ref().map_or(0, JoinTree::optional_tables);
+    if asks_documents(select) {
+        read_indexed_elements(binder, select, made_up);
+    }
+    if !computes_sides(select) {
+        return;
+    }
     let values = indexed_values(binder, made_up);
     if let (false, Some(block)) = (values.is_empty(), binder.blocks.last_mut()) {
         read_indexed_values(block, select, values);

@@ -18,6 +18,28 @@ pub struct IndexedValue {
     pub expression: Expression,
 }
 
+impl IndexedValue {
+    /// Makes slots of the columns of which it is computed. False if the block does not read one: the expression is not in it then.
+    pub fn read_slots(&mut self, block: &Block) -> bool {
+        let slots = &block.tables[self.table].slots;
+        let mut reads_all = true;
+        self.expression.replace(&mut |part| match &part.kind {
+            ExpressionKind::Column(column) => {
+                let slot = slots[column.slot];
+                reads_all &= slot.is_some();
+                slot.map(|slot| in_slot(part, slot))
+            }
+            _ => None,
+        });
+        reads_all
+    }
+
+    /// What reads the column in the block.
+    pub fn column_in(&self, block: &mut Block) -> Expression {
+        in_slot(&self.column, block.slot(self.table, self.place))
+    }
+}
+
 /// Whether something that is computed is compared, or rows are ordered by it: few statements are looked at further.
 pub fn computes_sides(select: &LogicalSelect) -> bool {
     select.conditions.iter().any(has_computed_side)
@@ -47,13 +69,11 @@ fn is_computed(side: &Expression) -> bool {
 /// Puts the columns in the places of their expressions.
 pub fn read_indexed_values(block: &mut Block, select: &mut LogicalSelect, values: Vec<IndexedValue>) {
     for mut value in values {
-        if !to_slots(block, &mut value) {
+        if !value.read_slots(block) {
             continue;
         }
-        let mut replace = |part: &Expression| {
-            yields_same(part, &value.expression)
-                .then(|| in_slot(&value.column, block.slot(value.table, value.place)))
-        };
+        let mut replace =
+            |part: &Expression| yields_same(part, &value.expression).then(|| value.column_in(block));
         select.conditions.iter_mut().for_each(|condition| replace_sides(condition, &mut replace));
         if let Some(tree) = &mut select.tree {
             tree.for_each_condition(&mut |condition| replace_sides(condition, &mut replace));
@@ -111,19 +131,4 @@ fn in_slot(column: &Expression, slot: usize) -> Expression {
         column.slot = slot;
     }
     moved
-}
-
-/// Makes slots of the columns of which it is computed. False if the block does not read one: the expression is not in it then.
-fn to_slots(block: &Block, value: &mut IndexedValue) -> bool {
-    let slots = &block.tables[value.table].slots;
-    let mut reads_all = true;
-    value.expression.replace(&mut |part| match &part.kind {
-        ExpressionKind::Column(column) => {
-            let slot = slots[column.slot];
-            reads_all &= slot.is_some();
-            slot.map(|slot| in_slot(part, slot))
-        }
-        _ => None,
-    });
-    reads_all
 }

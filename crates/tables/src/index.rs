@@ -2,6 +2,7 @@
 
 use crate::Table;
 use crate::cut_keys::KeyRoom;
+use crate::element::ElementPart;
 use btree::Tree;
 use dictionary::{IndexDefinition, IndexKind, TableDefinition};
 use engine_error::{EngineError, EngineResult};
@@ -11,7 +12,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stdx::ids::{CommitTimestamp, IndexId};
-use values::key::{ENCODED_BYTES_MAX, KeyLayout, KeyPart};
+use values::key::{KeyLayout, KeyPart};
 use values::row::{ColumnSet, RowLayout, RowView};
 
 /// An index of an open table.
@@ -29,6 +30,8 @@ pub struct Index {
     pub(crate) room: KeyRoom,
     /// Table column of each own part.
     pub key_columns: Vec<usize>,
+    /// The part that has a value for each element of an array.
+    pub(crate) element_part: Option<ElementPart>,
     /// Rows as this index stores them.
     pub(crate) row_layout: RowLayout,
     /// Table column of each column of `row_layout`.
@@ -58,6 +61,7 @@ impl Index {
         };
         let key_columns: Vec<usize> =
             index.map(|index| index.parts.iter().map(|part| part.column).collect()).unwrap_or_default();
+        let element_part = ElementPart::of(definition, &key_columns);
         let row_columns = if clustered {
             (0..definition.columns.len()).collect()
         } else {
@@ -79,6 +83,7 @@ impl Index {
             key_layout: KeyLayout::new(&parts),
             room,
             key_columns,
+            element_part,
             row_layout,
             row_columns,
             columns,
@@ -146,20 +151,6 @@ impl Index {
         &self.row_columns
     }
 
-    /// Appends the own key of a row in the table's layout, as far as entries hold it.
-    #[inline]
-    pub fn own_key(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
-        let start = out.len();
-        self.key_layout.encode_row(row, &self.key_columns, out).map_err(|error| match error {
-            values::key::KeyError::TooLong => {
-                EngineError::TooBig { bytes: ENCODED_BYTES_MAX + 1, bytes_max: ENCODED_BYTES_MAX }
-            }
-            other => EngineError::Corrupt(other.to_string()),
-        })?;
-        self.fit_own_key(out, start);
-        Ok(())
-    }
-
     /// The columns of the own parts.
     pub fn key_set(&self) -> ColumnSet {
         ColumnSet::of(self.key_columns.iter().copied())
@@ -217,21 +208,24 @@ fn key_parts(definition: &TableDefinition, index: Option<&IndexDefinition>) -> V
     let part = |part: &dictionary::IndexPart| {
         let column = &definition.columns[part.column];
         KeyPart {
-            column_type: column.column_type.clone(),
+            column_type: column.element_type().unwrap_or(&column.column_type).clone(),
             prefix_length: part.prefix_length,
             descending: part.descending,
-            nullable: column.nullable,
+            // Of an array that is not there an entry has NULL.
+            nullable: column.nullable || column.element_type().is_some(),
         }
     };
     index.map(|index| index.parts.iter().map(part).collect()).unwrap_or_default()
 }
 
-/// Columns that entries of a secondary index hold whole: own parts first, then parts of the primary key.
+/// Columns that entries of a secondary index hold whole: own parts first, then parts of the primary key. Of an array they have an element.
 fn stored_columns(definition: &TableDefinition, index: Option<&IndexDefinition>) -> Vec<usize> {
     let mut columns = Vec::new();
     let parts = index.into_iter().chain(definition.primary_key()).flat_map(|index| &index.parts);
     for part in parts {
-        if part.prefix_length.is_none() && !columns.contains(&part.column) {
+        let is_whole =
+            part.prefix_length.is_none() && definition.columns[part.column].element_type().is_none();
+        if is_whole && !columns.contains(&part.column) {
             columns.push(part.column);
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::auto_increment::AutoIncrement;
 use crate::state::{DAMAGED, FILE_MISSING, GONE, USABLE};
-use crate::{Index, KeptStatistics, OpenIndex, TableState, Tables};
+use crate::{Element, Index, KeptStatistics, OpenIndex, TableState, Tables};
 use btree::{Tree, TreeId};
 use dictionary::TableDefinition;
 use dictionary_store::{TableRecord, layout_of};
@@ -33,6 +33,8 @@ pub struct Table {
     pub lobs: Option<Arc<Tree>>,
     /// Columns that secondary indexes hold.
     pub indexed: ColumnSet,
+    /// Those of them that hold arrays whose elements have an entry each.
+    pub arrays: ColumnSet,
     /// Idle if there is no such column.
     pub auto_increment: AutoIncrement,
     /// Next hidden row id of a table without primary key; 0 until it is first needed.
@@ -71,6 +73,7 @@ impl Table {
         let secondary = indexes.iter().skip(1);
         let held = |index: &'_ Index| [&index.key_columns[..], &index.row_columns].concat();
         let indexed = ColumnSet::of(secondary.flat_map(held));
+        let arrays = ColumnSet::of(indexes.iter().filter_map(Index::array_column));
         // Each transaction writes its values one after the other.
         let lobs = lob_root.first().map(|root| Tree::open(tree_id(root), |_| true).filled_in_runs());
         Table {
@@ -82,6 +85,7 @@ impl Table {
             indexes,
             lobs: lobs.map(Arc::new),
             indexed,
+            arrays,
             next_row_id: AtomicU64::new(0),
             state: AtomicU8::new(USABLE),
             look: Mutex::default(),
@@ -315,11 +319,7 @@ impl Table {
 
     /// Whether two rows (in the table's layout) have the same key in an index.
     pub fn has_same_key(&self, index: usize, one: &[u8], other: &[u8]) -> EngineResult<bool> {
-        let index = self.index(index)?;
-        let (mut key, mut other_key) = (Vec::new(), Vec::new());
-        index.own_key(&self.view(one)?, &mut key)?;
-        index.own_key(&self.view(other)?, &mut other_key)?;
-        Ok(key == other_key)
+        self.index(index)?.yields_same(&self.view(one)?, &self.view(other)?)
     }
 
     /// The columns that secondary indexes are made of.
@@ -337,6 +337,6 @@ impl Table {
     /// The clustered key of a row of a table with primary key.
     #[inline]
     pub fn primary_key_of(&self, row: &RowView<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
-        self.clustered().own_key(row, out)
+        self.clustered().own_key(row, Element::Only, out)
     }
 }

@@ -28,8 +28,9 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     of_documents("json_search", 3, usize::MAX, derive_json, search),
 ];
 
-/// The operator MEMBER OF: no name leads to it.
-pub static MEMBER_OF: FunctionDefinition = of_documents("member of", 2, 2, derive_certain, is_member);
+/// The operator MEMBER OF.
+pub static MEMBER_OF: FunctionDefinition =
+    of_documents(expression::builtin::MEMBER_OF, 2, 2, derive_certain, is_member);
 
 /// Characters that MySQL says that JSON_PRETTY's text may have.
 const PRETTY_CHARACTERS: u32 = 1 << 24;

@@ -39,7 +39,12 @@ fn example() -> TableDefinition {
     columns[5].invisible = true;
     let mut part = column("!hidden!k!0!0", ColumnType::big_int(), ColumnDefault::None);
     let text = "(`price` + 1)".to_owned();
-    part.generated = Some(GeneratedColumn { text, stored: false, is_key_part: true });
+    part.generated = Some(GeneratedColumn { text, stored: false, is_key_part: true, element_type: None });
+    columns.push(part);
+    let mut part = column("!hidden!m!0!0", ColumnType::new(TypeKind::Json), ColumnDefault::None);
+    let (text, element_type) =
+        ("cast(`name` as char(9) array)".to_owned(), Some(ColumnType::varchar(9, CollationId(255))));
+    part.generated = Some(GeneratedColumn { text, stored: false, is_key_part: true, element_type });
     columns.push(part);
     TableDefinition {
         id: TableId(7),
@@ -91,7 +96,7 @@ fn definitions_round_trip() {
 fn earlier_versions_are_read() {
     let mut table = example();
     // The fourth had no functional key parts.
-    table.columns.pop();
+    table.columns.truncate(6);
     let mut bytes = encode_table(&table);
     bytes[0] = 4;
     assert_eq!(decode_table(&bytes), Ok(table.clone()));

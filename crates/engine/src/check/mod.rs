@@ -4,6 +4,7 @@
 //! entry too. Nobody may change the structure of what is checked meanwhile.
 
 mod addresses;
+mod elements;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
@@ -16,13 +17,14 @@ use crate::transaction::Transaction;
 use ::values::row::ColumnSet;
 use btree::{Cursor, CursorRange, Direction, Taken, Tree, TreeReport, check_space};
 use dictionary_store::SYSTEM_SPACE;
+use elements::check_elements;
 use engine_error::{EngineError, EngineResult};
 use engine_types::TransactionOptions;
 use entry::{RowForm, StoredRow, append_clustered_key};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stdx::ids::{PageNumber, SpaceId};
-use tables::Table;
+use tables::{Element, Table};
 use txn::KillFlag;
 use values::ValueCheck;
 
@@ -88,13 +90,19 @@ impl Engine {
             return Ok(faults);
         }
         for number in 1..table.indexes.len() {
-            let entries = match quick {
+            let is_multi_valued = table.index(number)?.is_multi_valued();
+            let expected = match (is_multi_valued, quick) {
+                (false, _) => rows,
+                (true, true) => continue,
+                (true, false) => check_elements(&transaction, table, number, &mut faults)?,
+            };
+            let entries = match quick || is_multi_valued {
                 true => transaction.count(table, number, &KeyRange::all())?,
                 false => check_entries(&transaction, table, number, &mut faults)?,
             };
-            if entries != rows && faults.len() < FAULTS_MAX {
+            if entries != expected && faults.len() < FAULTS_MAX {
                 let name = index_name(table, number);
-                faults.push(format!("index {name} contains {entries} entries, should be {rows}"));
+                faults.push(format!("index {name} contains {entries} entries, should be {expected}"));
             }
         }
         if !quick {
@@ -265,7 +273,7 @@ fn entry_of(
 ) -> EngineResult<Option<Vec<u8>>> {
     let (index, view) = (table.index(number)?, table.view(row)?);
     let (mut key, mut expected) = (Vec::new(), Vec::new());
-    index.own_key(&view, &mut key)?;
+    index.own_key(&view, Element::Only, &mut key)?;
     append_clustered_key(&mut key, 0, clustered_key)?;
     index.stored_row(&view, &mut expected)?;
     Ok((expected == stored).then_some(key))

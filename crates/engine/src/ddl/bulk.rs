@@ -9,7 +9,7 @@ use entry::{
     secondary_header,
 };
 use stdx::ids::TransactionId;
-use tables::{Index, Table};
+use tables::{Element, Index, Table};
 use txn::KillFlag;
 use values::row::{ColumnSet, RowView};
 
@@ -79,10 +79,19 @@ impl<'a> SortedLoad<'a> {
         })
     }
 
-    /// Adds the secondary entry of a row.
+    /// Adds the secondary entries of a row.
     pub(crate) fn push_secondary(&mut self, view: &RowView<'_>, clustered_key: &[u8]) -> EngineResult<()> {
+        self.index.elements(view)?.try_for_each(|element| self.push_element(view, element, clustered_key))
+    }
+
+    fn push_element(
+        &mut self,
+        view: &RowView<'_>,
+        element: Element<'_>,
+        clustered_key: &[u8],
+    ) -> EngineResult<()> {
         let (start, key) = self.pending.begin();
-        self.index.own_key(view, key)?;
+        self.index.own_key(view, element, key)?;
         let own_bytes = key.len() - start;
         append_clustered_key(key, start, clustered_key)?;
         let unique_bytes = if self.index.unique && !self.index.has_null(view) { own_bytes } else { 0 };

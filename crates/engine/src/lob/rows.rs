@@ -176,9 +176,9 @@ impl LongValues {
             {
                 let bytes = value.insert(Vec::new());
                 let reference = decode(table, reference)?;
-                if let Err(gone) =
-                    self.read_chunks(table.lob_tree()?, &reference, 0..wanted.bytes_max, bytes)?
-                {
+                // Keys are made of all elements of an array.
+                let bytes_max = if table.arrays.contains(column) { u64::MAX } else { wanted.bytes_max };
+                if let Err(gone) = self.read_chunks(table.lob_tree()?, &reference, 0..bytes_max, bytes)? {
                     return Ok(Err(gone));
                 }
             }

@@ -309,7 +309,6 @@ pub(crate) fn entry_key_matches(
     entry_key: &[u8],
     clustered_key: &[u8],
 ) -> EngineResult<bool> {
-    let mut own = Vec::with_capacity(entry_key.len());
-    index.own_key(&table.view(row)?, &mut own)?;
-    Ok(entry_key.len() == own.len() + clustered_key.len() && entry_key.starts_with(&own))
+    let Some(own_bytes) = entry_key.len().checked_sub(clustered_key.len()) else { return Ok(false) };
+    index.yields(&table.view(row)?, &entry_key[..own_bytes])
 }

@@ -50,16 +50,18 @@ impl Rollback {
         let view = table.view(entry.row)?;
         let mut entry_key = Vec::new();
         for index in table.indexes.iter().skip(1) {
-            entry_key.clear();
-            match index.own_key(&view, &mut entry_key) {
-                Ok(()) => {}
-                // What cannot be made was not inserted.
-                Err(EngineError::TooBig { .. }) => continue,
-                Err(error) => return Err(error),
-            }
-            entry_key.extend_from_slice(key);
-            if entry_key.len() <= page::KEY_BYTES_MAX {
-                self.remove_own_entry(writer, &index.tree, &entry_key)?;
+            for element in index.elements(&view)? {
+                entry_key.clear();
+                match index.own_key(&view, element, &mut entry_key) {
+                    Ok(()) => {}
+                    // What cannot be made was not inserted.
+                    Err(EngineError::TooBig { .. }) => continue,
+                    Err(error) => return Err(error),
+                }
+                entry_key.extend_from_slice(key);
+                if entry_key.len() <= page::KEY_BYTES_MAX {
+                    self.remove_own_entry(writer, &index.tree, &entry_key)?;
+                }
             }
         }
         self.remove_own_entry(writer, clustered, key)

@@ -7,7 +7,8 @@ use super::rows::UpdateOutcome;
 use engine_error::{EngineError, EngineResult};
 use entry::{Entry, StoredRow, append_clustered_key, row_bytes_max};
 use std::cell::RefCell;
-use tables::Index;
+use std::collections::BTreeSet;
+use tables::{Element, Index};
 use values::row::{ColumnSet, RowView};
 
 impl RowWriter<'_> {
@@ -96,21 +97,65 @@ impl RowWriter<'_> {
         if !touched {
             return Ok(());
         }
+        if index.is_multi_valued() {
+            return self.update_elements((number, index), old, new, clustered_key);
+        }
         let (mut old_key, mut new_key) = (Vec::new(), Vec::new());
-        index.own_key(old, &mut old_key)?;
-        index.own_key(new, &mut new_key)?;
+        index.own_key(old, Element::Only, &mut old_key)?;
+        index.own_key(new, Element::Only, &mut new_key)?;
         if old_key != new_key {
             append_clustered_key(&mut old_key, 0, clustered_key)?;
             self.mark_secondary(index, &old_key)?;
             return self.insert_secondary(number, index, new, clustered_key);
         }
-        // The key is the same, but what the entry keeps beside it (letter case under a ci collation) is not.
         append_clustered_key(&mut new_key, 0, clustered_key)?;
+        self.replace_stored(index, new, &new_key)
+    }
+
+    /// For an entry whose key stays the same, but not what it keeps beside it (letter case under a ci collation).
+    fn replace_stored(&self, index: &Index, new: &RowView<'_>, key: &[u8]) -> EngineResult<()> {
         let mut stored = Vec::new();
-        index.entry_row(new, new_key.len(), &mut stored)?;
-        self.transaction.change_entry(EntryChange::secondary(self.table, index, &new_key), &mut |_| {
+        index.entry_row(new, key.len(), &mut stored)?;
+        self.transaction.change_entry(EntryChange::secondary(self.table, index, key), &mut |_| {
             Ok(Action::Put(StoredRow::whole(&stored)))
         })
+    }
+
+    /// Takes away the entries that the row has no more, then puts in those that it did not have.
+    fn update_elements(
+        &self,
+        (number, index): (usize, &Index),
+        old: &RowView<'_>,
+        new: &RowView<'_>,
+        clustered_key: &[u8],
+    ) -> EngineResult<()> {
+        let keys_of = |row: &RowView<'_>| -> EngineResult<BTreeSet<Vec<u8>>> {
+            let key_of = |element| {
+                let mut key = Vec::new();
+                index.own_key(row, element, &mut key)?;
+                append_clustered_key(&mut key, 0, clustered_key)?;
+                Ok(key)
+            };
+            index.elements(row)?.map(key_of).collect()
+        };
+        let (old_keys, new_keys) = (keys_of(old)?, keys_of(new)?);
+        old_keys.difference(&new_keys).try_for_each(|key| self.mark_secondary(index, key))?;
+        let is_same = |column: &usize| old.raw(*column) == new.raw(*column);
+        let keeps_stored = index.row_columns.iter().all(is_same);
+        for key in &new_keys {
+            if !old_keys.contains(key) {
+                let mut stored = Vec::new();
+                index.entry_row(new, key.len(), &mut stored)?;
+                let unique_bytes = match index.unique && !index.has_null(new) {
+                    true => key.len() - clustered_key.len(),
+                    false => 0,
+                };
+                self.put_secondary(number, key, unique_bytes, &stored)?;
+            } else if !keeps_stored {
+                self.replace_stored(index, new, key)?;
+            }
+        }
+        Ok(())
     }
 
     fn mark_secondary(&self, index: &Index, key: &[u8]) -> EngineResult<()> {
@@ -140,9 +185,12 @@ impl RowWriter<'_> {
         let view = self.table.view(&old)?;
         for index in self.table.indexes.iter().skip(1) {
             let mut entry_key = Vec::new();
-            index.own_key(&view, &mut entry_key)?;
-            append_clustered_key(&mut entry_key, 0, key)?;
-            self.mark_secondary(index, &entry_key)?;
+            for element in index.elements(&view)? {
+                entry_key.clear();
+                index.own_key(&view, element, &mut entry_key)?;
+                append_clustered_key(&mut entry_key, 0, key)?;
+                self.mark_secondary(index, &entry_key)?;
+            }
         }
         Ok(())
     }

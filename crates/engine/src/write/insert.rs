@@ -9,7 +9,7 @@ use entry::{Entry, StoredRow, append_clustered_key};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
-use tables::{Index, Table};
+use tables::{Element, Index, Table};
 use undo::Writer;
 use values::row::RowView;
 
@@ -82,7 +82,7 @@ impl RowWriter<'_> {
         Ok(())
     }
 
-    /// Writes a secondary entry of a new row, or of a row whose key in this index changed.
+    /// Writes the secondary entries of a new row, or of a row whose key in this index changed.
     pub(super) fn insert_secondary(
         &self,
         number: usize,
@@ -91,23 +91,25 @@ impl RowWriter<'_> {
         clustered_key: &[u8],
     ) -> EngineResult<()> {
         let mut buffers = BUFFERS.take();
-        let result = self.insert_secondary_with(number, index, view, clustered_key, &mut buffers);
+        let mut insert =
+            |element| self.insert_secondary_with((number, index), view, element, clustered_key, &mut buffers);
+        let result = index.elements(view).and_then(|mut elements| elements.try_for_each(&mut insert));
         BUFFERS.set(buffers);
         result
     }
 
     fn insert_secondary_with(
         &self,
-        number: usize,
-        index: &Index,
+        (number, index): (usize, &Index),
         view: &RowView<'_>,
+        element: Element<'_>,
         clustered_key: &[u8],
         buffers: &mut EntryBuffers,
     ) -> EngineResult<()> {
         let EntryBuffers { key, row } = buffers;
         key.clear();
         row.clear();
-        index.own_key(view, key)?;
+        index.own_key(view, element, key)?;
         let own_bytes = key.len();
         append_clustered_key(key, 0, clustered_key)?;
         index.entry_row(view, key.len(), row)?;

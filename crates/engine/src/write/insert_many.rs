@@ -61,9 +61,13 @@ impl RowWriter<'_> {
         let plain = secondary().filter(|(_, index)| !index.unique);
         for (number, index) in unique.chain(plain) {
             entries.clear();
-            secondary_entries(self.table, index, &writer, &batch, &mut entries)?;
-            entries.sort();
-            self.insert_secondary_runs(&writer, number, &entries)?;
+            let mut next = 0;
+            while next < rows.len() {
+                next = secondary_entries((self.table, index), &writer, &batch, next, &mut entries)?;
+                entries.sort();
+                self.insert_secondary_runs(&writer, number, &entries)?;
+                entries.clear();
+            }
         }
         Ok(())
     }
@@ -133,25 +137,33 @@ pub(super) fn batch_rows(rows: &[&[u8]]) -> usize {
     fitting.count().max(1)
 }
 
-/// Makes the entries of a secondary index, but for rows that have theirs.
+/// Makes the entries of a secondary index for the rows from the `first` on, but for rows that have theirs: of all rows, or of as many as
+/// fill a batch where a row has many. Returns the first row that has to wait.
 fn secondary_entries(
-    table: &Table,
-    index: &Index,
+    (table, index): (&Table, &Index),
     writer: &Writer,
     batch: &Batch<'_>,
+    first: usize,
     entries: &mut SortedEntries,
-) -> EngineResult<()> {
+) -> EngineResult<usize> {
     let head = secondary_header(writer.id, false);
-    for (ordinal, row) in batch.rows.iter().enumerate().filter(|(ordinal, _)| !batch.done[*ordinal]) {
+    for (ordinal, row) in
+        batch.rows.iter().enumerate().skip(first).filter(|(ordinal, _)| !batch.done[*ordinal])
+    {
+        if index.is_multi_valued() && entries.bytes() > BATCH_BYTES_MAX {
+            return Ok(ordinal);
+        }
         let view = table.view(row)?;
-        let (start, key) = entries.begin();
-        index.own_key(&view, key)?;
-        let own_bytes = key.len() - start;
-        let unique_bytes = if index.unique && !index.has_null(&view) { own_bytes } else { 0 };
-        append_clustered_key(key, start, batch.key(ordinal))?;
-        let (key_bytes, stored) = entries.end_key(start, &head);
-        index.entry_row(&view, key_bytes, stored)?;
-        entries.end_entry(start, key_bytes, unique_bytes, ordinal);
+        for element in index.elements(&view)? {
+            let (start, key) = entries.begin();
+            index.own_key(&view, element, key)?;
+            let own_bytes = key.len() - start;
+            let unique_bytes = if index.unique && !index.has_null(&view) { own_bytes } else { 0 };
+            append_clustered_key(key, start, batch.key(ordinal))?;
+            let (key_bytes, stored) = entries.end_key(start, &head);
+            index.entry_row(&view, key_bytes, stored)?;
+            entries.end_entry(start, key_bytes, unique_bytes, ordinal);
+        }
     }
-    Ok(())
+    Ok(batch.rows.len())
 }

@@ -11,7 +11,7 @@ use engine_error::{DuplicateKey, EngineResult};
 use metrics::Counter;
 use std::ops::Range;
 use std::sync::Arc;
-use tables::Table;
+use tables::{Element, Table};
 use values::row::ColumnSet;
 
 /// What an update did.
@@ -119,6 +119,10 @@ impl Transaction {
             return self.get(table, 0, row_key, shared, &mut |_| ()).map(|_| ());
         }
         let index = table.index(found.index)?;
+        // Which of its entries was met is not known: the row stands for them.
+        if index.is_multi_valued() {
+            return self.get(table, 0, row_key, shared, &mut |_| ()).map(|_| ());
+        }
         let mut row = Vec::new();
         let view = View { snapshot: None, own: self.id().unwrap_or_default() };
         let show = &mut |bytes: &[u8]| row.extend_from_slice(bytes);
@@ -131,7 +135,7 @@ impl Transaction {
             return Ok(());
         }
         let mut key = Vec::new();
-        index.own_key(&table.view(&row)?, &mut key)?;
+        index.own_key(&table.view(&row)?, Element::Only, &mut key)?;
         let (index, range) = (found.index, KeyRange::prefix(&key));
         let options = ScanOptions { index, range, mode: shared, covering: true, ..Default::default() };
         self.scan(table, options)?.next_batch(self, &mut RowBatch::new(), 1).map(|_| ())

@@ -225,7 +225,8 @@ fn locked_count(run: &Run<'_, '_>, table: &Arc<Table>, mode: ReadMode) -> Engine
             .map(|column| u64::from(table.definition().columns[*column].column_type.row_bytes()))
             .sum::<u64>()
     };
-    let index = (1..table.indexes().len()).min_by_key(stored_bytes).unwrap_or(0);
+    let has_all_rows = |number: &usize| !table.indexes()[*number].is_multi_valued();
+    let index = (1..table.indexes().len()).filter(has_all_rows).min_by_key(stored_bytes).unwrap_or(0);
     let options = ScanOptions { index, mode, covering: true, ..ScanOptions::default() };
     let transaction = run.statement.transaction;
     let (mut scan, mut batch, mut count) = (transaction.scan(table, options)?, engine::RowBatch::new(), 0);

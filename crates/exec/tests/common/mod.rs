@@ -485,6 +485,7 @@ fn definition(create: &ast::CreateTable) -> TableDefinition {
                         text: printed(expression),
                         stored: *stored,
                         is_key_part: false,
+                        element_type: None,
                     });
                 }
                 _ => {}

@@ -152,6 +152,9 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("ucase", "upper"),
 ];
 
+/// What the operator MEMBER OF is called as a function; no text leads to it.
+pub const MEMBER_OF: &str = "member of";
+
 impl FunctionDefinition {
     /// The name that stands for all synonyms.
     pub fn canonical_name(&self) -> &'static str {

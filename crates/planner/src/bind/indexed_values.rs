@@ -51,21 +51,41 @@ pub(crate) fn indexed_values(binder: &mut Binder<'_>, made_up: u64) -> Vec<Index
 fn indexed_columns(definition: &TableDefinition) -> BTreeSet<usize> {
     let used = definition.indexes.iter().filter(|index| !index.invisible);
     let parts = used.flat_map(|index| &index.parts).filter(|part| part.prefix_length.is_none());
-    parts.map(|part| part.column).filter(|column| definition.columns[*column].generated.is_some()).collect()
+    let columns = &definition.columns;
+    // Those of arrays have their elements' values, and are read otherwise.
+    let has_value =
+        |column: &usize| columns[*column].generated.is_some() && columns[*column].element_type().is_none();
+    parts.map(|part| part.column).filter(has_value).collect()
+}
+
+/// What a part of a stored expression computes of a row of the table. None if it depends on who computes it.
+pub(super) fn bound_in_table(
+    binder: &mut Binder<'_>,
+    definition: &TableDefinition,
+    parsed: &ast::Expression,
+) -> Option<Expression> {
+    push_target(binder, definition, &definition.name.table);
+    let bound = bound_silently(binder, parsed);
+    binder.blocks.pop();
+    bound.filter(|expression| !depends_on_session(expression, definition))
+}
+
+/// None for what cannot be bound, or has a literal that the session's time zone decides.
+fn bound_silently(binder: &mut Binder<'_>, parsed: &ast::Expression) -> Option<Expression> {
+    if has_offset(parsed) {
+        return None;
+    }
+    let reported = binder.input.context.diagnostics().mark();
+    let bound = bind_stored(binder, parsed);
+    binder.input.context.diagnostics().forget_since(reported);
+    bound.ok()
 }
 
 /// The expression of a generated column, in the block of its table. None if it depends on who computes it, or is no more than a column or a
 /// constant.
 fn bound_value(binder: &mut Binder<'_>, definition: &TableDefinition, at: usize) -> Option<Expression> {
     let column = &definition.columns[at];
-    let parsed = parse_stored(&column.generated.as_ref()?.text).ok()?;
-    if has_offset(&parsed) {
-        return None;
-    }
-    let reported = binder.input.context.diagnostics().mark();
-    let bound = bind_stored(binder, &parsed);
-    binder.input.context.diagnostics().forget_since(reported);
-    let expression = bound.ok()?;
+    let expression = bound_silently(binder, &parse_stored(&column.generated.as_ref()?.text).ok()?)?;
     let is_computed = expression.reads_columns() && expression.column_slot().is_none();
     // A value that the column's type cut is another; and so is what another session's variables gave another type.
     let result = &expression.result;

@@ -239,7 +239,10 @@ fn place_on(
     let (mut entry, mut encoded) = (Vec::new(), Ok(()));
     let read =
         context.transaction.get_columns(table, 0, &key, ReadMode::Consistent, &index.columns, &mut |row| {
-            encoded = table.view(row).and_then(|row| index.own_key(&row, &mut entry));
+            encoded = table.view(row).and_then(|row| {
+                let first = index.elements(&row)?.next();
+                first.map_or(Ok(()), |element| index.own_key(&row, element, &mut entry))
+            });
         });
     let is_there = read.and_then(|is_there| encoded.map(|()| is_there));
     let is_there = is_there.map_err(|error| error.into_sql(&table.definition().name.table))?;

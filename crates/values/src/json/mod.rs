@@ -6,6 +6,7 @@
 mod built;
 mod compare;
 mod convert;
+mod element;
 mod encode;
 mod keys;
 mod members;
@@ -26,6 +27,7 @@ mod writer;
 pub use built::Built;
 pub use compare::{compare, compare_watched};
 pub use convert::{Fit, is_true, to_date_time, to_decimal, to_f64, to_integer, to_time};
+pub use element::element_value;
 pub use keys::{group_key, sort_key};
 pub use members::Members;
 pub use node::{Array, ArrayIter, Node, Object, ObjectIter, key_order};

@@ -35,6 +35,25 @@ impl KeyLayout {
         finish(result, start, out)
     }
 
+    /// The same, with `value` in the place of what the row has for one part.
+    pub fn encode_row_with(
+        &self,
+        row: &RowView<'_>,
+        columns: &[usize],
+        (replaced, value): (usize, &Value),
+        out: &mut Vec<u8>,
+    ) -> Result<(), KeyError> {
+        let start = out.len();
+        let mut result = Ok(());
+        for (position, (part, &column)) in self.parts.iter().zip(columns).enumerate() {
+            result = result.and_then(|()| match position == replaced {
+                true => self.encode_part(position, value, out),
+                false => part.append(position, row.raw(column), out),
+            });
+        }
+        finish(result, start, out)
+    }
+
     /// Appends one part.
     pub fn encode_part(&self, part: usize, value: &Value, out: &mut Vec<u8>) -> Result<(), KeyError> {
         let prepared = &self.parts[part];
