@@ -21,6 +21,7 @@ mod string;
 mod temporal;
 mod xml;
 
+pub use json::array::CAST_AS_ARRAY;
 pub use json::ask::MEMBER_OF;
 pub use json::table::JSON_TABLE_DOCUMENT;
 pub use json::value::{JSON_VALUE, Reaction};

@@ -34,6 +34,8 @@ impl CollationId {
     pub const BINARY: CollationId = CollationId(63);
     /// `utf8mb4_0900_ai_ci`: the server's default.
     pub const UTF8MB4_0900_AI_CI: CollationId = CollationId(255);
+    /// `utf8mb4_0900_bin`: bytes, and blanks at the end count.
+    pub const UTF8MB4_0900_BIN: CollationId = CollationId(309);
     /// `utf8mb4_bin`.
     pub const UTF8MB4_BIN: CollationId = CollationId(46);
     /// `utf8mb4_general_ci`.

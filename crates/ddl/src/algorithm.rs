@@ -281,8 +281,11 @@ impl Change<'_> {
         use AlterAction as A;
         let is_plain = |element: &TableElement| matches!(element, TableElement::Index(index) if index.kind == IndexType::Plain);
         let is_functional = |name: &String| {
-            let parts = self.old.indexes.iter().filter(|index| index.name.eq_ignore_ascii_case(name));
-            parts.flat_map(|index| &index.parts).any(|part| self.old.columns[part.column].is_hidden())
+            let is_it = |index: &&IndexDefinition| {
+                index.kind == IndexKind::Plain && index.name.eq_ignore_ascii_case(name)
+            };
+            let mut parts = self.old.indexes.iter().filter(is_it).flat_map(|index| &index.parts);
+            parts.any(|part| self.old.columns[part.column].is_hidden())
         };
         let adds = self.fresh().any(ColumnDefinition::is_hidden);
         let kept: Vec<usize> = self.sources.iter().flatten().copied().collect();

@@ -64,7 +64,7 @@ impl Duplicates<'_> {
     fn key_text(&self, row: &[u8], layout: &RowLayout, index: &IndexDefinition) -> Option<String> {
         let view = RowView::new(layout, row).ok()?;
         let value_of = |column: usize| view.value(column);
-        Some(exec::key_text(index, &self.new.columns, value_of, self.time_zone))
+        Some(plan::key_text(index, &self.new.columns, value_of, self.time_zone))
     }
 }
 

@@ -32,13 +32,14 @@ pub(super) fn check_kind(specification: &IndexSpecification) -> SqlResult<()> {
 }
 
 /// Adds the hidden columns of the functional parts of an index of that name. Their types are settled once their expressions are
-/// bound. Errors: 3758, 3762, 3800, those of what is kept.
+/// bound, those of multi-valued ones at once. Errors: 1221, 1235, 3758, 3761, 3762, 3800, those of what is kept.
 pub(super) fn add_key_columns(
     definer: &Definer<'_>,
     definition: &mut TableDefinition,
     specification: &IndexSpecification,
     index: &str,
 ) -> SqlResult<()> {
+    let mut is_multi_valued = false;
     for (place, part) in specification.parts.iter().enumerate() {
         let KeyPartTarget::Expression(expression) = &part.target else { continue };
         if matches!(expression, ast::Expression::Column(_)) {
@@ -49,12 +50,29 @@ pub(super) fn add_key_columns(
         if matches!(parsed(&text), Some(ast::Expression::Column(_))) {
             return Err(sql_error!(ER_FUNCTIONAL_INDEX_ON_FIELD));
         }
+        let element_type = match expression {
+            ast::Expression::Cast(cast) if cast.array => {
+                let element_type = declared::element_type(cast)?;
+                check_multi_valued(
+                    &element_type,
+                    part,
+                    std::mem::replace(&mut is_multi_valued, true),
+                    &text,
+                )?;
+                Some(element_type)
+            }
+            _ => None,
+        };
+        let column_type = match element_type {
+            Some(_) => ColumnType::new(TypeKind::Json),
+            None => ColumnType::integer(TypeKind::BigInt, false),
+        };
         definition.columns.push(ColumnDefinition {
             name: key_column_name(index, place),
-            column_type: ColumnType::integer(TypeKind::BigInt, false),
+            column_type,
             nullable: true,
             default: ColumnDefault::None,
-            generated: Some(GeneratedColumn { text, stored: false, is_key_part: true, element_type: None }),
+            generated: Some(GeneratedColumn { text, stored: false, is_key_part: true, element_type }),
             on_update_now: None,
             auto_increment: false,
             invisible: true,
@@ -63,6 +81,25 @@ pub(super) fn add_key_columns(
         });
     }
     Ok(())
+}
+
+/// Errors 1221, 1235 and 3761 for a multi-valued part, `is_second` behind another of its index.
+fn check_multi_valued(
+    element_type: &ColumnType,
+    part: &ast::KeyPart,
+    is_second: bool,
+    text: &str,
+) -> SqlResult<()> {
+    if is_second {
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "more than one multi-valued key part per index"));
+    }
+    if part.descending.is_some() {
+        return Err(sql_error!(ER_WRONG_USAGE, "multi-valued index", "explicit index order"));
+    }
+    match element_type.length {
+        Some(0) => Err(sql_error!(ER_WRONG_KEY_COLUMN_FUNCTIONAL_INDEX, text)),
+        _ => Ok(()),
+    }
 }
 
 /// Puts the hidden columns behind the others, in the order of their names as MySQL has them. Returns the old places in the new order.
@@ -84,7 +121,7 @@ pub(super) fn put_hidden_last(definition: &mut TableDefinition) -> Vec<usize> {
 pub fn settle_key_columns(definition: &mut TableDefinition, plan: &RowPlan) -> SqlResult<()> {
     for generated in &plan.generated {
         let column = &mut definition.columns[generated.column];
-        if let Some(text) = column.key_expression() {
+        if let Some(text) = column.key_expression().filter(|_| column.element_type().is_none()) {
             let expression = &generated.value.expression;
             column.column_type = key_type(expression, text)?;
             column.nullable = expression.result.nullable;

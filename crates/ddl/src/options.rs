@@ -123,6 +123,12 @@ pub(super) fn check_engine(definition: &TableDefinition) -> SqlResult<()> {
     if engine == StorageEngine::InnoDb {
         return Ok(());
     }
+    if engine == StorageEngine::Memory && columns.iter().any(|column| column.column_type.kind.may_be_long()) {
+        return Err(sql_error!(ER_TABLE_CANT_HANDLE_BLOB));
+    }
+    if columns.iter().any(|column| column.element_type().is_some()) {
+        return Err(sql_error!(ER_CHECK_NOT_IMPLEMENTED, "multi-valued indexes"));
+    }
     if engine == StorageEngine::Csv && !definition.indexes.is_empty() {
         return Err(sql_error!(ER_TOO_MANY_KEYS, 0));
     }
@@ -135,9 +141,6 @@ pub(super) fn check_engine(definition: &TableDefinition) -> SqlResult<()> {
         return Err(sql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, "Specified storage engine"));
     }
     match engine {
-        StorageEngine::Memory if columns.iter().any(|column| column.column_type.kind.may_be_long()) => {
-            Err(sql_error!(ER_TABLE_CANT_HANDLE_BLOB))
-        }
         StorageEngine::Csv if columns.iter().any(|column| column.nullable) => {
             Err(sql_error!(ER_CHECK_NOT_IMPLEMENTED, "nullable columns"))
         }

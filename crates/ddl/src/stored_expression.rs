@@ -143,14 +143,20 @@ impl Purpose<'_> {
 /// A text stays after three times, where NOT stands before rows.
 const PRINTED_AT_MOST: usize = 8;
 
-/// The text that is kept of an expression. Errors: those of reading it back, 1111, 3102, 3593, 3763, 3764, 3769 to 3772, 3812,
+/// The text that is kept of an expression. Errors: those of reading it back, 1111, 1235, 3102, 3593, 3763, 3764, 3769 to 3772, 3812,
 /// 3814 to 3816.
 pub(super) fn stored_text(
     definer: &Definer<'_>,
     expression: &Expression,
     purpose: Purpose<'_>,
 ) -> SqlResult<String> {
-    check_allowed(expression, purpose)?;
+    match expression {
+        // Nowhere else.
+        Expression::Cast(cast) if cast.array && matches!(purpose, Purpose::KeyPart(_)) => {
+            check_allowed(&cast.operand, purpose)?;
+        }
+        _ => check_allowed(expression, purpose)?,
+    }
     if matches!(expression, Expression::Row(_)) {
         return Err(purpose.row_value());
     }
@@ -186,6 +192,7 @@ fn check_allowed(expression: &Expression, purpose: Purpose<'_>) -> SqlResult<()>
         E::Exists(_) | E::Subquery(_) | E::InSubquery { .. } | E::Quantified { .. } => {
             return Err(purpose.disallowed());
         }
+        E::Cast(cast) if cast.array => return Err(declared::array_elsewhere(cast)),
         E::Aggregate(_) | E::Grouping(_) => return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE)),
         E::WindowFunction(call) => {
             return Err(sql_error!(ER_WINDOW_INVALID_WINDOW_FUNC_USE, call.kind.name()));

@@ -40,7 +40,6 @@ use plan::{Plan, PlanKind};
 pub use run::PlanningContext;
 use run::Run;
 use std::sync::Arc;
-pub use storing::key_text;
 use values::{RowRef, TypeKind};
 use wire::result::{ClientChannel, ResultColumn};
 

@@ -4,11 +4,11 @@
 use crate::change::own_expression::value_over;
 use crate::run::Run;
 use charset::CollationId;
-use dictionary::{ColumnDefinition, IndexDefinition};
+use dictionary::ColumnDefinition;
 use errors::{SqlError, SqlResult, sql_error};
-use expression::{Coercibility, EvaluationContext, Expression, ResultType, TimeZone};
-use plan::DefaultValue;
+use expression::{Coercibility, EvaluationContext, Expression, ResultType};
 use plan::json_table::store_mode;
+use plan::{DefaultValue, MultiValuedPart, in_zone};
 use values::store::{Documents, Source, StoreContext, StoreMode, store, store_plainly};
 use values::temporal::{Date, DateTime, Time};
 use values::{ColumnType, Decimal, TypeKind, Value};
@@ -138,6 +138,11 @@ impl Storing {
         row_number: u64,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<Value> {
+        if let Some(part) = MultiValuedPart::new(column, row_number, self.mode) {
+            let Value::Bytes(document) = value else { return Ok(Value::Null) };
+            let watch = run.document_watch();
+            return part.value(document, run.statement.diagnostics, &watch).map(Value::Bytes);
+        }
         if let Some((text, column_type)) = text_on_the_way(expression, value, column) {
             let given = Given { value: &text, column_type: &column_type, source: Source::Expression };
             return self.store(given, column, row_number, run);
@@ -243,15 +248,6 @@ pub fn as_seen(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) -> V
     in_zone(value.clone(), column, &run.statement.facts.time_zone)
 }
 
-fn in_zone(value: Value, column: &ColumnDefinition, time_zone: &TimeZone) -> Value {
-    match value {
-        Value::DateTime(utc) if column.column_type.kind == TypeKind::Timestamp => {
-            Value::DateTime(time_zone.utc_to_local(utc))
-        }
-        other => other,
-    }
-}
-
 /// A value that expressions saw, in stored form again.
 pub fn as_stored(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) -> Value {
     match value {
@@ -260,49 +256,4 @@ pub fn as_stored(value: &Value, column: &ColumnDefinition, run: &Run<'_, '_>) ->
         }
         other => other.clone(),
     }
-}
-
-/// The text of a key in error 1062: the parts joined by '-'. `value_of` gives the stored values of columns.
-pub fn key_text(
-    index: &IndexDefinition,
-    columns: &[ColumnDefinition],
-    value_of: impl Fn(usize) -> Value,
-    time_zone: &TimeZone,
-) -> String {
-    let mut parts = Vec::with_capacity(index.parts.len());
-    for part in &index.parts {
-        let column = &columns[part.column];
-        let seen = in_zone(value_of(part.column), column, time_zone);
-        let connection = charset::CollationId::UTF8MB4_0900_AI_CI;
-        parts.push(match expression::convert::value_text(seen.as_ref(), &column.column_type, connection) {
-            None => "NULL".to_owned(),
-            Some(bytes) => {
-                let kept = match part.prefix_length {
-                    Some(length) => {
-                        expression::text::prefix_bytes(&bytes, length as usize, column.column_type.collation)
-                    }
-                    None => bytes.len(),
-                };
-                if column.column_type.kind.is_binary() || column.column_type.kind == TypeKind::Bit {
-                    shown_binary(&bytes[..kept])
-                } else {
-                    expression::text::to_utf8(&bytes[..kept], column.column_type.collation)
-                }
-            }
-        });
-    }
-    let text = parts.join("-");
-    text.chars().take(64 * 4).collect()
-}
-
-/// Binary text in a message: what is not printable ASCII as `\xHH`.
-fn shown_binary(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut shown, byte| {
-        if byte.is_ascii_graphic() || *byte == b' ' {
-            shown.push(char::from(*byte));
-        } else {
-            shown.push_str(&format!("\\x{byte:02X}"));
-        }
-        shown
-    })
 }

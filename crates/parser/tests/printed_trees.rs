@@ -242,7 +242,8 @@ impl Generator {
                     Some(_) => CastTarget::DateTime { decimals: self.pick(&[None, Some(3)]) },
                     None => self.target(),
                 };
-                Expression::Cast(Box::new(CastExpression { operand, target, array: false, time_zone }))
+                let array = time_zone.is_none() && self.below(8) == 0;
+                Expression::Cast(Box::new(CastExpression { operand, target, array, time_zone }))
             }
             1 => Expression::ConvertUsing { operand, charset: "utf8".to_owned() },
             _ => {

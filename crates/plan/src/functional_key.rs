@@ -26,6 +26,9 @@ pub fn told_of_index(error: &SqlError, column: &ColumnDefinition, row: u64) -> O
         () if is(code::ER_INVALID_JSON_VALUE_FOR_CAST) => {
             sql_error!(ER_INVALID_JSON_VALUE_FOR_FUNC_INDEX, index)
         }
+        () if is(code::ER_NUMERIC_JSON_VALUE_OUT_OF_RANGE) => {
+            sql_error!(ER_JSON_VALUE_OUT_OF_RANGE_FOR_FUNC_INDEX, index)
+        }
         () => return None,
     })
 }

@@ -13,7 +13,9 @@ pub mod dependence;
 mod depth;
 mod functional_key;
 pub mod json_table;
+mod key_text;
 pub mod lateral;
+mod multi_valued;
 pub mod physical;
 pub mod physical_walk;
 mod privileges_needed;
@@ -40,6 +42,8 @@ pub use checked_parameter::{CheckedParameter, check_converted, check_parameters,
 pub use cursor_read::{CursorRead, take_last_columns};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use functional_key::{key_part_type, told_of_index};
+pub use key_text::{in_zone, key_text};
+pub use multi_valued::MultiValuedPart;
 pub use physical::QueryPlan;
 pub use privileges_needed::{PrivilegesNeeded, ViewPrivileges, error_of_view};
 pub use references::{ChildKey, ParentKey, References, ReferredIndex};

@@ -2,6 +2,7 @@
 //! [`ask::FUNCTIONS`], [`change::FUNCTIONS`], [`make::FUNCTIONS`], [`schema::FUNCTIONS`].
 
 mod arguments;
+pub mod array;
 pub mod ask;
 pub mod change;
 pub mod make;

@@ -10,11 +10,11 @@ use super::generated::generate;
 use super::long_columns::LongColumns;
 use super::parents::has_parents;
 use crate::run::{Run, engine_error};
-use crate::storing::{Storing, key_text};
+use crate::storing::Storing;
 use engine::{DuplicateKey, EngineError, Table, UpdateOutcome};
 use errors::{ErrorCode, SqlError, SqlResult, code, sql_error};
 use expression::EvaluationContext;
-use plan::{Steps, Target};
+use plan::{Steps, Target, key_text};
 use std::sync::Arc;
 use values::Value;
 

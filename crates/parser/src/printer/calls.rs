@@ -55,8 +55,10 @@ impl Printer<'_> {
             self.quoted(&String::from_utf8_lossy(zone));
         }
         self.push(" as ");
-        self.push(&types::cast_target(&cast.target, self.charset));
-        self.push(if cast.array { " array)" } else { ")" });
+        match cast.array {
+            true => self.push(&format!("{} array)", types::returned(&cast.target))),
+            false => self.push(&format!("{})", types::cast_target(&cast.target, self.charset))),
+        }
         Some(())
     }
 

@@ -22,7 +22,7 @@ pub(super) fn cast_target(target: &CastTarget, connection: &str) -> String {
     }
 }
 
-/// The type behind RETURNING: written in another way than that of CAST.
+/// The type behind RETURNING, and before ARRAY: written in another way than that of CAST.
 pub(super) fn returned(target: &CastTarget) -> String {
     match target {
         CastTarget::Char { length, charset, national } => {

@@ -9,6 +9,7 @@ use ::expression::operators::{
 use ::expression::{
     Coercibility, Expression, ExpressionKind, ResultType, SqlMode, TypeClass, VariableScope, build::scalar,
 };
+use declared::{decimal_target, operand_name, temporal_target};
 use errors::{SqlResult, sql_error};
 use parser::ast;
 use std::sync::Arc;
@@ -529,7 +530,7 @@ impl Binder<'_> {
 
     fn cast(&mut self, cast: &ast::CastExpression) -> SqlResult<Expression> {
         if cast.array {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "this form of CAST"));
+            return Err(declared::array_elsewhere(cast));
         }
         if let Some(zone) = &cast.time_zone {
             return self.cast_at_time_zone(cast, zone);
@@ -594,11 +595,6 @@ impl Binder<'_> {
         operand: &Expression,
         name: &str,
     ) -> SqlResult<ColumnType> {
-        let digits = |decimals: &Option<u64>| match decimals {
-            Some(digits) if *digits > 6 => Err(sql_error!(ER_TOO_BIG_PRECISION, digits, "CAST", 6)),
-            Some(digits) => Ok(*digits as u8),
-            None => Ok(0),
-        };
         Ok(match target {
             ast::CastTarget::Signed => ColumnType { length: Some(21), ..ColumnType::big_int() },
             ast::CastTarget::Unsigned => ColumnType { length: Some(21), ..ColumnType::big_int_unsigned() },
@@ -616,10 +612,8 @@ impl Binder<'_> {
             }
             ast::CastTarget::Binary { .. } => ResultType::binary(operand.result.byte_length()).column_type,
             ast::CastTarget::Date => ColumnType::new(TypeKind::Date),
-            ast::CastTarget::Time { decimals } => ColumnType::temporal(TypeKind::Time, digits(decimals)?),
-            ast::CastTarget::DateTime { decimals } => {
-                ColumnType::temporal(TypeKind::DateTime, digits(decimals)?)
-            }
+            ast::CastTarget::Time { decimals } => temporal_target(TypeKind::Time, *decimals)?,
+            ast::CastTarget::DateTime { decimals } => temporal_target(TypeKind::DateTime, *decimals)?,
             ast::CastTarget::Decimal { digits, scale } => decimal_target(name, *digits, *scale)?,
             ast::CastTarget::Float { precision } => match precision {
                 Some(precision) if *precision > 53 => {
@@ -672,29 +666,3 @@ const UNSET_VARIABLE_BYTES: u32 = 65_532;
 const VARIABLE_INTEGER_LENGTH: u32 = 21;
 /// Display length of a floating point number in a system variable.
 const VARIABLE_DOUBLE_LENGTH: u32 = 23;
-/// What errors call the operand of a CAST: its text, as far as that is known here.
-pub(super) fn operand_name(operand: &ast::Expression) -> String {
-    match operand {
-        ast::Expression::Literal(ast::Literal::Integer(number)) => number.to_string(),
-        ast::Expression::Literal(ast::Literal::String { bytes, .. }) => {
-            format!("'{}'", String::from_utf8_lossy(bytes))
-        }
-        ast::Expression::Column(column) => column.column.clone(),
-        _ => String::new(),
-    }
-}
-
-fn decimal_target(name: &str, digits: Option<u64>, scale: Option<u64>) -> SqlResult<ColumnType> {
-    let scale = scale.unwrap_or(0);
-    let precision = digits.filter(|digits| *digits > 0 || scale > 0).unwrap_or(10);
-    if precision > 65 {
-        return Err(sql_error!(ER_TOO_BIG_PRECISION, precision, name, 65));
-    }
-    if scale > 30 {
-        return Err(sql_error!(ER_TOO_BIG_SCALE, scale, name, 30));
-    }
-    if scale > precision {
-        return Err(sql_error!(ER_M_BIGGER_THAN_D, ""));
-    }
-    Ok(ColumnType::decimal(precision as u32, scale as u8))
-}

@@ -1,16 +1,14 @@
-//! Forms of the grammar over JSON: MEMBER OF, JSON_VALUE.
+//! Forms of the grammar over JSON: MEMBER OF, JSON_VALUE, CAST(.. AS type ARRAY).
 
-use super::expression::operand_name;
 use super::{Binder, Wanted};
 use ::expression::{Coercibility, Expression, ResultType, TypeClass};
-use builtins::{JSON_VALUE, MEMBER_OF, Reaction, value_default};
+use builtins::{CAST_AS_ARRAY, JSON_VALUE, MEMBER_OF, Reaction, value_default};
 use charset::CollationId;
+use declared::operand_name;
 use errors::{SqlError, SqlResult, sql_error};
 use parser::ast::{self, CastTarget, JsonReaction};
 use values::{ColumnType, RowRef};
 
-/// utf8mb4_0900_bin.
-const UTF8MB4_0900_BIN: CollationId = CollationId(309);
 /// Characters of JSON_VALUE without RETURNING.
 const VALUE_CHARACTERS: u64 = 512;
 
@@ -23,6 +21,13 @@ pub(super) fn member_of(
     let arguments = vec![binder.scalar(operand)?, binder.scalar(array)?];
     let site = binder.site();
     Expression::call(&MEMBER_OF, arguments, site, binder.facts)
+}
+
+/// CAST(.. AS type ARRAY): the document whose elements a multi-valued key part has.
+pub(super) fn array_cast(binder: &mut Binder<'_>, cast: &ast::CastExpression) -> SqlResult<Expression> {
+    let arguments = vec![binder.scalar(&cast.operand)?];
+    let site = binder.site();
+    Expression::call(&CAST_AS_ARRAY, arguments, site, binder.facts)
 }
 
 /// JSON_VALUE. Text of no named character set is utf8mb4. Errors: 3143 for the path.
@@ -97,7 +102,7 @@ fn returned_type(binder: &Binder<'_>, call: &ast::JsonValue, document: &Expressi
     }
     let mut column_type = binder.cast_target(&target, document, &operand_name(&call.document))?;
     if is_plain {
-        column_type.collation = UTF8MB4_0900_BIN;
+        column_type.collation = CollationId::UTF8MB4_0900_BIN;
     }
     if is_long {
         let characters = u32::MAX / u32::from(column_type.collation.charset().max_bytes);

@@ -2,6 +2,7 @@
 //! that uses them is planned. Main functions: [`own_expressions`], [`bind_stored`].
 
 use super::change::{defaults, push_target};
+use super::json::array_cast;
 use super::{Binder, Wanted};
 use ::expression::{Expression, is_condition};
 use charset::CollationId;
@@ -97,7 +98,10 @@ pub(super) fn bind_stored(binder: &mut Binder<'_>, parsed: &ast::Expression) -> 
     // A text of numbers is the same for every client.
     let connection = std::mem::replace(&mut binder.facts.connection, CollationId::UTF8MB4_0900_AI_CI);
     binder.input.context.compute_stored(true);
-    let bound = binder.scalar_as(parsed, Wanted::integer());
+    let bound = match parsed {
+        ast::Expression::Cast(cast) if cast.array => array_cast(binder, cast),
+        _ => binder.scalar_as(parsed, Wanted::integer()),
+    };
     binder.input.context.compute_stored(false);
     binder.facts.connection = connection;
     binder.input.warns_of_hints = warns;

@@ -77,9 +77,11 @@ fn stored(
         diagnostics: &mut told,
         documents: Documents::ANY,
     };
-    let stored = store(value, &expression.result.column_type, &column.column_type, &mut storing)?;
+    // An entry of a multi-valued part is an element.
+    let target = column.element_type().unwrap_or(&column.column_type);
+    let stored = store(value, &expression.result.column_type, target, &mut storing)?;
     let is_wrong = told.conditions().iter().any(|condition| condition.level != Level::Note);
-    if is_wrong && column.column_type.kind.is_temporal() {
+    if is_wrong && target.kind.is_temporal() {
         return Err(wrong_arguments());
     }
     Ok(match stored {

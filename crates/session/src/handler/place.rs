@@ -3,7 +3,7 @@
 
 use engine::KeyRange;
 use parser::ast::{BinaryOperator, HandlerStep};
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 
 /// Which index is read: none stands for the rows as they lie.
 pub(super) type Way = Option<usize>;
@@ -74,6 +74,15 @@ impl Keys {
         }
     }
 
+    /// Of the keys of a row in their order the one that the step reads first.
+    pub fn first_of(&self, mut keys: Vec<Vec<u8>>) -> Option<Vec<u8>> {
+        if keys.len() > 1 {
+            let range = (self.range.lower.as_ref(), self.range.upper.as_ref());
+            keys.retain(|key| range.contains(key));
+        }
+        if self.backward { keys.pop() } else { keys.into_iter().next() }
+    }
+
     /// The place behind all of them, in the direction in which they were read.
     pub fn end(&self) -> Cut {
         match (self.backward, &self.range.lower, &self.range.upper) {
@@ -129,6 +138,17 @@ mod tests {
         assert_eq!(all, Keys::forward(KeyRange::all()));
         let all = Keys::of_step(&HandlerStep::Previous, None, Some(&place)).unwrap();
         assert_eq!(all, Keys::backward(Bound::Unbounded));
+    }
+
+    #[test]
+    fn of_several_keys_of_a_row_a_step_reads_the_next_one() {
+        let keys = || vec![vec![1], vec![3], vec![5]];
+        let after_three = after(&HandlerStep::Next, Cut::On(vec![3])).unwrap();
+        assert_eq!(after_three.first_of(keys()), Some(vec![5]));
+        let before_three = after(&HandlerStep::Previous, Cut::On(vec![3])).unwrap();
+        assert_eq!(before_three.first_of(keys()), Some(vec![1]));
+        assert_eq!(Keys::compared(BinaryOperator::LessOrEqual, &[4]).first_of(keys()), Some(vec![3]));
+        assert_eq!(after_three.first_of(Vec::new()), None);
     }
 
     #[test]

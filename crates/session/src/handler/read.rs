@@ -49,7 +49,7 @@ impl Asked<'_> {
     }
 }
 
-/// Reads rows and sends them. Errors: 1048, 1070, 1109, 1111, 1142, 1146, 1176, 1210, and those of the condition.
+/// Reads rows and sends them. Errors: 1048, 1070, 1109, 1111, 1142, 1146, 1176, 1210, 1235, and those of the condition.
 pub(super) fn read(
     session: &mut Session,
     alias: &str,
@@ -106,6 +106,11 @@ fn run(
     let table = found_table(handler, context)?;
     let way = way_of(&table, handler, asked)?;
     let (skipped, rows_max) = asked.bounds();
+    // Which of its entries the last row was found by would not be known.
+    if rows_max > 1 && way.is_some_and(|number| table.indexes()[number].is_multi_valued()) {
+        let what = "HANDLER .. READ of several rows by a multi-valued index";
+        return Err(sql_error!(ER_NOT_SUPPORTED_YET, what));
+    }
     let statement = query_of(&table, handler, way, asked, rows_max)?;
     let mut plan = plan_to_run(&statement, context).map_err(in_field_list)?;
     let PlanKind::Query(query, None) = &mut plan.kind else {
@@ -124,7 +129,7 @@ fn run(
     let (rows, key) = (sink.rows, sink.key);
     if rows_max > 0 {
         let at = match keys {
-            Some(_) if rows == rows_max => place_on(&table, way, key, context)?,
+            Some(keys) if rows == rows_max => place_on(&table, way, &keys, key, context)?,
             Some(keys) => Some(keys.end()),
             None => Some(Cut::End),
         };
@@ -224,10 +229,12 @@ fn keys_of(
     Ok(Some(Keys::compared(*operator, &prefix)))
 }
 
-/// The place on the row of a clustered key: in another index it has another key. None if an uncommitted row is gone meanwhile.
+/// The place on what was read of the row of a clustered key: in another index it has another key, or several. None if an uncommitted row
+/// is gone meanwhile.
 fn place_on(
     table: &Arc<Table>,
     way: Way,
+    keys: &Keys,
     key: Vec<u8>,
     context: &StatementContext<'_>,
 ) -> SqlResult<Option<Cut>> {
@@ -236,18 +243,22 @@ fn place_on(
         return Ok(Some(Cut::On(key)));
     }
     let index = &table.indexes()[number];
-    let (mut entry, mut encoded) = (Vec::new(), Ok(()));
+    let (mut entries, mut encoded) = (Vec::new(), Ok(()));
     let read =
         context.transaction.get_columns(table, 0, &key, ReadMode::Consistent, &index.columns, &mut |row| {
             encoded = table.view(row).and_then(|row| {
-                let first = index.elements(&row)?.next();
-                first.map_or(Ok(()), |element| index.own_key(&row, element, &mut entry))
+                for element in index.elements(&row)? {
+                    let mut entry = Vec::new();
+                    index.own_key(&row, element, &mut entry)?;
+                    entry.extend_from_slice(&key);
+                    entries.push(entry);
+                }
+                Ok(())
             });
         });
     let is_there = read.and_then(|is_there| encoded.map(|()| is_there));
     let is_there = is_there.map_err(|error| error.into_sql(&table.definition().name.table))?;
-    entry.extend_from_slice(&key);
-    Ok(is_there.then_some(Cut::On(entry)))
+    Ok(keys.first_of(entries).filter(|_| is_there).map(Cut::On))
 }
 
 /// MySQL looks for names of the condition as if they were shown.

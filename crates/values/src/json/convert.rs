@@ -82,7 +82,11 @@ pub fn to_integer(node: Node<'_>) -> (i128, Fit) {
         Node::Boolean(value) => (i128::from(value), Fit::Whole),
         Node::Int(number) => (i128::from(number), Fit::Whole),
         Node::UInt(number) => (i128::from(number), Fit::Whole),
-        Node::Double(number) => bounded(number.round_ties_even() as i128),
+        Node::Double(number) => match bounded(number.round_ties_even() as i128) {
+            // MySQL tells it from nothing below.
+            (least, _) if least == i128::from(i64::MIN) => (least, Fit::OutOfRange),
+            bounded => bounded,
+        },
         Node::String(text) => {
             let parsed = number::parse_integer(text);
             let magnitude = i128::from(parsed.magnitude);
