@@ -12,6 +12,7 @@ mod cursor_read;
 pub mod dependence;
 mod depth;
 mod functional_key;
+mod implicit_default;
 pub mod json_table;
 pub mod lateral;
 pub mod physical;
@@ -40,6 +41,7 @@ pub use checked_parameter::{CheckedParameter, check_converted, check_parameters,
 pub use cursor_read::{CursorRead, take_last_columns};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use functional_key::{key_part_type, told_of_index};
+pub use implicit_default::implicit_default;
 pub use physical::QueryPlan;
 pub use privileges_needed::{PrivilegesNeeded, ViewPrivileges, error_of_view};
 pub use references::{ChildKey, ParentKey, References, ReferredIndex};
