@@ -3,8 +3,10 @@
 //! (`tests/sql/ddl/alter_algorithm.test`; in part for functional key parts and VIRTUAL columns, `functional_keys_alter.test` and `copies_reported.test`). The change itself is carried out as `alter_plan` says, whatever was asked for.
 
 use super::alter_plan::{changes_counter, converts_columns, loses_key};
+use super::stored_expression::names_such;
 use dictionary::{
     ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat, StorageEngine, TableDefinition,
+    same_name,
 };
 use errors::{ErrorCode, SqlResult, code, sql_error};
 use parser::ast::{AlterAction, IndexType, TableElement, TableOption};
@@ -30,8 +32,9 @@ pub(super) enum Means {
     DropsKey,
     /// Such a key that comes to hold NULL.
     KeyTakesNull,
-    /// A new column whose values are computed.
-    ComputesDefault,
+    /// Values that are computed of all rows: those of new columns that rows hold, of other expressions, of another DEFAULT() that expressions
+    /// name, and of VIRTUAL columns WITH VALIDATION.
+    ComputesValues,
     /// A CHECK constraint that all rows must meet.
     ChecksRows,
     /// A foreign key for which all rows must have parents.
@@ -44,6 +47,14 @@ pub(super) enum Means {
     MixesVirtualColumns,
     /// What MySQL has no other way for.
     Copies,
+}
+
+impl Means {
+    /// Whether MySQL copies the rows, and tells how many.
+    pub fn copies(self) -> bool {
+        use Means as M;
+        !matches!(self, M::Nothing | M::Instant | M::InPlace | M::AddsCounter | M::AddsFunctionalKey)
+    }
 }
 
 /// What MySQL says to a wish.
@@ -69,12 +80,12 @@ const ANSWERS: &[(Means, [Answer; 4])] = &[
     (Means::TurnsNull, [Because(NULLS), Because(NULLS), Because(NULLS), Yes]),
     (Means::DropsKey, [Because(NO_KEY), Because(NO_KEY), Because(NO_KEY), Yes]),
     (Means::KeyTakesNull, [Because(NULL_IN_KEY), Because(NULL_IN_KEY), Because(NULL_IN_KEY), Yes]),
-    (Means::ComputesDefault, [No, No, No, Yes]),
+    (Means::ComputesValues, [No, No, No, Yes]),
     (Means::ChecksRows, [No, No, Because(COPY), Yes]),
     (Means::ChecksParents, [Because(PARENTS), Because(PARENTS), Because(COPY), Yes]),
     (Means::OfTemporary, [No, No, Yes, Yes]),
     (Means::AddsFunctionalKey, [Because(FUNCTIONAL_KEY), Yes, Because(FUNCTIONAL_KEY), Yes]),
-    (Means::MixesVirtualColumns, [Because(MIXED), Because(MIXED), Because(COPY), Yes]),
+    (Means::MixesVirtualColumns, [Because(MIXED), Because(MIXED), Because(MIXED), Yes]),
     (Means::Copies, [No, No, Because(COPY), Yes]),
 ];
 
@@ -112,6 +123,8 @@ enum Lock {
 pub struct Asked {
     algorithm: Algorithm,
     lock: Lock,
+    /// WITH VALIDATION.
+    pub(super) validates: bool,
 }
 
 impl Asked {
@@ -134,7 +147,20 @@ impl Asked {
         if algorithm == Algorithm::Instant && lock != Lock::Default {
             return Err(sql_error!(ER_WRONG_USAGE, "ALGORITHM=INSTANT", "LOCK=NONE/SHARED/EXCLUSIVE"));
         }
-        Ok(Asked { algorithm, lock })
+        Ok(Asked { algorithm, lock, validates: false })
+    }
+
+    /// With WITH VALIDATION (true) or WITHOUT VALIDATION (false). Error 1221 where no column comes or changes.
+    pub(crate) fn of_columns(self, validation: Option<bool>, actions: &[AlterAction]) -> SqlResult<Asked> {
+        use AlterAction as A;
+        let is_of_column = |action: &A| match action {
+            A::AddColumn { .. } | A::AddElements(_) | A::ChangeColumn { .. } | A::RenameColumn { .. } => true,
+            _ => false,
+        };
+        match validation.is_some() && !actions.iter().any(is_of_column) {
+            true => Err(sql_error!(ER_WRONG_USAGE, "ALTER", "WITH VALIDATION")),
+            false => Ok(Asked { validates: validation == Some(true), ..self }),
+        }
     }
 
     /// Whether rows are to be copied.
@@ -196,6 +222,8 @@ pub(super) struct Change<'a> {
     pub turns_null: bool,
     /// Whether all rows must have parents by a new foreign key.
     pub checks_parents: bool,
+    /// Whether it is said that VIRTUAL columns are to be computed.
+    pub validates: bool,
 }
 
 impl Change<'_> {
@@ -213,14 +241,16 @@ impl Change<'_> {
             Means::ChecksParents
         } else if self.adds_enforced_check() {
             Means::ChecksRows
-        } else if self.fresh().any(has_computed_value) {
-            Means::ComputesDefault
+        } else if self.validates {
+            Means::ComputesValues
+        } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
+            Means::ChangesType
+        } else if self.computes_kept_values() || self.changes_virtual_columns() {
+            Means::ComputesValues
         } else if self.mixes_virtual_columns() {
             Means::MixesVirtualColumns
         } else if let Some(means) = self.means_of_key_parts() {
             means
-        } else if converts_columns(old, new, self.sources) || changes_counter(old, new, self.sources) {
-            Means::ChangesType
         } else if self.turns_null {
             Means::TurnsNull
         } else if loses_key(old, new) {
@@ -254,6 +284,46 @@ impl Change<'_> {
             || !self.has_all_indexes()
             || self.old.indexes.len() != self.new.indexes.len()
             || converts_columns(self.old, self.new, self.sources)
+            || self.changes_virtual_columns()
+    }
+
+    /// Columns that stay, as they were and as they are.
+    fn kept(&self) -> impl Iterator<Item = (&ColumnDefinition, &ColumnDefinition)> {
+        let columns = self.new.columns.iter().zip(self.sources);
+        columns.filter_map(|(after, source)| source.map(|place| (&self.old.columns[place], after)))
+    }
+
+    /// Whether values are computed that rows hold, or all that generated columns have.
+    fn computes_kept_values(&self) -> bool {
+        let has_other_text = |(before, after): (&ColumnDefinition, &ColumnDefinition)| {
+            !after.is_virtual() && before.generated != after.generated
+        };
+        let mut generated = self.new.columns.iter().filter_map(|column| column.generated.as_ref());
+        self.fresh().any(has_computed_value)
+            || self.kept().any(has_other_text)
+            || generated.any(|generated| self.names_changed_default(&generated.text))
+    }
+
+    /// Whether a VIRTUAL column that stays has other values.
+    fn changes_virtual_columns(&self) -> bool {
+        let has_others = |(before, after): (&ColumnDefinition, &ColumnDefinition)| {
+            before.generated != after.generated || before.column_type != after.column_type
+        };
+        self.kept().filter(|(_, after)| is_plainly_virtual(after)).any(has_others)
+    }
+
+    /// Whether an expression names DEFAULT() of a column that an action declares anew, with the same default or another.
+    fn names_changed_default(&self, text: &str) -> bool {
+        use AlterAction as A;
+        let is_declared = |name: &str| {
+            self.actions.iter().any(|action| match action {
+                A::ChangeColumn { old_name: column, .. }
+                | A::SetDefault { column, .. }
+                | A::DropDefault(column) => same_name(column, name),
+                _ => false,
+            })
+        };
+        names_such(text, |column| column.is_default && is_declared(column.name))
     }
 
     /// Whether VIRTUAL columns come or go beside changes that MySQL does not make together with that, or come before others.
@@ -271,7 +341,10 @@ impl Change<'_> {
             self.new.indexes.iter().any(is_new)
         };
         let adds_others = || self.fresh().any(|column| column.generated.is_none());
-        adds && (adds_unique() || gone().any(|(_, column)| column.generated.is_none()))
+        let stays = |at: &usize| is_plainly_virtual(&self.old.columns[*at]);
+        let virtual_kept: Vec<usize> = kept.iter().copied().filter(stays).collect();
+        !virtual_kept.is_sorted()
+            || adds && (adds_unique() || gone().any(|(_, column)| column.generated.is_none()))
             || fresh().any(|at| is_plainly_virtual(&self.new.columns[at]) && comes_before(at))
             || gone().any(|(_, column)| is_plainly_virtual(column)) && adds_others()
     }
@@ -281,9 +354,8 @@ impl Change<'_> {
         use AlterAction as A;
         let is_plain = |element: &TableElement| matches!(element, TableElement::Index(index) if index.kind == IndexType::Plain);
         let is_functional = |name: &String| {
-            let is_it = |index: &&IndexDefinition| {
-                index.kind == IndexKind::Plain && index.name.eq_ignore_ascii_case(name)
-            };
+            let is_it =
+                |index: &&IndexDefinition| index.kind == IndexKind::Plain && same_name(&index.name, name);
             let mut parts = self.old.indexes.iter().filter(is_it).flat_map(|index| &index.parts);
             parts.any(|part| self.old.columns[part.column].is_hidden())
         };
@@ -322,7 +394,7 @@ impl Change<'_> {
     /// Whether rows must meet a condition that they did not have to meet before.
     fn adds_enforced_check(&self) -> bool {
         let mut enforced = self.new.checks.iter().filter(|check| check.enforced);
-        enforced.any(|check| !self.old.checks.contains(check))
+        enforced.any(|check| !self.old.checks.contains(check) || self.names_changed_default(&check.text))
     }
 
     /// Columns that the old table has not got.

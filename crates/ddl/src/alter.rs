@@ -4,7 +4,7 @@
 use super::algorithm::{Asked, Change, Means};
 use super::alter_checks::settle_checks;
 use super::alter_foreign_keys::{locks_on_relatives, new_parents, settle_foreign_keys};
-use super::alter_plan::{AlterPlan, has_key, reports_rows};
+use super::alter_plan::{AlterPlan, has_key};
 use super::column::ColumnDraft;
 use super::computed_column::{check_computed, check_status};
 use super::converted::convert_column;
@@ -20,7 +20,7 @@ use super::table::{check_column_names, check_definition, check_table_name};
 use crate::definer::Definer;
 use accounts::Privileges;
 use dictionary::{
-    ColumnDefault, IndexKind, TableDefinition, TableName, index_of_key_column, key_column_name,
+    ColumnDefault, IndexKind, TableDefinition, TableName, index_of_key_column, key_column_name, same_name,
 };
 use engine::{KillFlag, Table};
 use errors::{Diagnostics, SqlResult, sql_error};
@@ -54,10 +54,8 @@ pub(super) struct Draft {
     /// Rows must be copied even if the definition allows less (FORCE, ENGINE=, ORDER BY).
     pub rebuild: bool,
     pub rename: Option<TableName>,
-    /// ALGORITHM=COPY or ORDER BY.
-    pub copy_asked: bool,
     /// MySQL copies the rows and says how many.
-    reports_rows: bool,
+    pub copies: bool,
     /// New foreign keys ask for the parents of all rows.
     pub checks_parents: bool,
     /// Definitions of other tables that follow what their foreign keys refer to.
@@ -67,7 +65,8 @@ pub(super) struct Draft {
 impl Definer<'_> {
     /// The table that an ALTER TABLE names, and how it is to be changed. Errors: 1046, 1142, 1800, 1801.
     pub fn check_alter(&mut self, alter: &AlterTable) -> SqlResult<(TableName, Asked)> {
-        let asked = Asked::new(alter.algorithm.as_deref(), alter.lock.as_deref())?;
+        let asked = Asked::new(alter.algorithm.as_deref(), alter.lock.as_deref())?
+            .of_columns(alter.validation, &alter.actions)?;
         let name = self.table_name(&alter.name)?;
         self.require_alter(&name, &alter.actions)?;
         require_references(self, &new_parents(&name, &alter.actions))?;
@@ -152,8 +151,7 @@ impl Definer<'_> {
             drafts: Vec::new(),
             rebuild: copies,
             rename: None,
-            copy_asked: copies,
-            reports_rows: false,
+            copies,
             checks_parents: false,
             followers: Vec::new(),
         };
@@ -208,7 +206,7 @@ impl Definer<'_> {
             // The rest is done already.
             self.rename_locked(&[(old.name, to)], &KillFlag::default())?;
         }
-        Ok(tells_rows.then_some(if draft.reports_rows { copied } else { 0 }))
+        Ok(tells_rows.then_some(if draft.copies { copied } else { 0 }))
     }
 
     /// What the change takes; errors 1845 and 1846 where that is more than was asked for.
@@ -229,7 +227,10 @@ impl Definer<'_> {
         let checks_parents = draft.checks_parents;
         let means = match old.id.is_temporary() {
             true => Means::OfTemporary,
-            false => Change { actions, old, new, sources, turns_null, checks_parents }.means(),
+            false => {
+                let validates = asked.validates;
+                Change { actions, old, new, sources, turns_null, checks_parents, validates }.means()
+            }
         };
         asked.check(means)?;
         if actions.iter().any(|action| matches!(action, AlterAction::OrderBy(_))) && has_key(new) {
@@ -238,18 +239,8 @@ impl Definer<'_> {
             self.diagnostics.warning(warning);
         }
         // What is a change of the dictionary for others is a copy of a temporary table, as in MySQL.
-        draft.copy_asked |= turns_null
-            || matches!(
-                means,
-                Means::OfTemporary
-                    | Means::Copies
-                    | Means::ChecksParents
-                    | Means::ChecksRows
-                    | Means::ComputesDefault
-                    | Means::MixesVirtualColumns
-            );
-        draft.reports_rows = draft.copy_asked || reports_rows(old, &draft.definition, &draft.sources);
-        draft.rebuild |= draft.reports_rows;
+        draft.copies |= means.copies();
+        draft.rebuild |= draft.copies;
         Ok(means)
     }
 
@@ -322,7 +313,6 @@ impl Definer<'_> {
                 self.convert_charset(draft, charset.as_deref(), collation.as_deref())
             }
             A::OrderBy(_) | A::Force => {
-                draft.copy_asked |= matches!(action, A::OrderBy(_));
                 draft.rebuild = true;
                 Ok(())
             }
@@ -496,7 +486,7 @@ impl Draft {
 
     /// Error 1176.
     fn index(&self, name: &str) -> SqlResult<usize> {
-        let found = self.definition.indexes.iter().position(|index| index.name.eq_ignore_ascii_case(name));
+        let found = self.definition.indexes.iter().position(|index| same_name(&index.name, name));
         found.ok_or_else(|| sql_error!(ER_KEY_DOES_NOT_EXITS, name, self.definition.name.table))
     }
 
@@ -541,7 +531,7 @@ impl Draft {
     /// The column leaves its indexes too; an index that has no part left goes. Errors 1091, 3755.
     fn drop_column(&mut self, name: &str) -> SqlResult<()> {
         if self.old.column_position(name).is_none() {
-            let is_hidden = self.old.columns.iter().any(|column| column.name.eq_ignore_ascii_case(name));
+            let is_hidden = self.old.columns.iter().any(|column| same_name(&column.name, name));
             return Err(match is_hidden {
                 true => sql_error!(ER_CANNOT_DROP_COLUMN_FUNCTIONAL_INDEX, name),
                 false => sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name),
@@ -566,7 +556,7 @@ impl Draft {
 
     /// Error 1091.
     pub(super) fn drop_index(&mut self, name: &str) -> SqlResult<()> {
-        let at = self.definition.indexes.iter().position(|index| index.name.eq_ignore_ascii_case(name));
+        let at = self.definition.indexes.iter().position(|index| same_name(&index.name, name));
         let at = at.ok_or_else(|| sql_error!(ER_CANT_DROP_FIELD_OR_KEY, name))?;
         let mut columns: Vec<usize> =
             self.definition.indexes.remove(at).parts.iter().map(|part| part.column).collect();
@@ -600,7 +590,7 @@ impl Draft {
     fn rename_index(&mut self, old_name: &str, new_name: &str) -> SqlResult<()> {
         // By the names before the statement: others may exchange theirs.
         let missing = || sql_error!(ER_KEY_DOES_NOT_EXITS, old_name, self.definition.name.table);
-        let old = self.old.indexes.iter().find(|index| index.name.eq_ignore_ascii_case(old_name));
+        let old = self.old.indexes.iter().find(|index| same_name(&index.name, old_name));
         let id = old.ok_or_else(missing)?.id;
         let at = self.definition.indexes.iter().position(|index| index.id == id).ok_or_else(missing)?;
         if old_name.eq_ignore_ascii_case("PRIMARY") {

@@ -6,7 +6,7 @@ use super::computed_column::check_held_columns;
 use super::limits;
 use super::stored_expression::columns_of;
 use crate::definer::Definer;
-use dictionary::{CheckDefinition, IndexKind, TableDefinition, TableName};
+use dictionary::{CheckDefinition, IndexKind, TableDefinition, TableName, same_name};
 use engine::Dictionary;
 use errors::{SqlResult, sql_error};
 use parser::ast::AlterAction;
@@ -130,7 +130,7 @@ impl Draft {
             .old
             .indexes
             .iter()
-            .any(|index| index.kind != IndexKind::Plain && index.name.eq_ignore_ascii_case(name));
+            .any(|index| index.kind != IndexKind::Plain && same_name(&index.name, name));
         let foreign = self.definition.foreign_key_position(name);
         match (check, foreign, is_key) {
             (Some(at), None, false) => {
@@ -189,7 +189,7 @@ fn changed_columns(
     let changed = old.columns.iter().enumerate().filter_map(|(column, before)| match place(column) {
         None => Some(ChangedColumn { column, is_gone: true }),
         Some(now) => {
-            let is_renamed = !new.columns[now].name.eq_ignore_ascii_case(&before.name);
+            let is_renamed = !same_name(&new.columns[now].name, &before.name);
             is_renamed.then_some(ChangedColumn { column, is_gone: false })
         }
     });

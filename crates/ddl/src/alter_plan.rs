@@ -9,8 +9,8 @@ use values::{ColumnType, TypeKind};
 pub(super) enum AlterPlan {
     /// Only the dictionary changes.
     Metadata,
-    /// Secondary indexes are dropped by name and others added; then the dictionary changes.
-    Indexes { dropped: Vec<String>, added: Vec<IndexDefinition> },
+    /// Secondary indexes come and go. For each of the new definition, which of the old ones it is; 0 is to be made.
+    Indexes(Vec<IndexId>),
     /// Every row is copied into a table of the new definition.
     Rebuild,
 }
@@ -32,15 +32,11 @@ pub(super) fn plan(old: &TableDefinition, new: &TableDefinition, sources: &[Opti
         let is_gone = index.id != IndexId(0) || new.indexes.iter().all(|other| other.id != before.id);
         (is_gone && before.kind == index.kind && before.parts == index.parts).then_some(before.id)
     };
-    let kept: Vec<IndexId> = new.indexes.iter().filter_map(stays_as).collect();
-    let gone = old.indexes.iter().filter(|index| !kept.contains(&index.id));
-    let dropped: Vec<String> = gone.map(|index| index.name.clone()).collect();
-    let added: Vec<IndexDefinition> =
-        new.indexes.iter().filter(|index| stays_as(index).is_none()).cloned().collect();
-    if dropped.is_empty() && added.is_empty() {
+    let kept: Vec<Option<IndexId>> = new.indexes.iter().map(stays_as).collect();
+    if kept.len() == old.indexes.len() && kept.iter().all(Option::is_some) {
         return AlterPlan::Metadata;
     }
-    AlterPlan::Indexes { dropped, added }
+    AlterPlan::Indexes(kept.into_iter().map(Option::unwrap_or_default).collect())
 }
 
 /// Whether rows and keys of the column stay as they are.
@@ -60,11 +56,6 @@ fn is_same_storage(before: &ColumnDefinition, after: &ColumnDefinition) -> bool 
         && old.length == new.length
         && old.collation == new.collation
         && same_members
-}
-
-/// Whether MySQL would copy the rows of this change, so that it reports their number; it changes the others in place.
-pub(super) fn reports_rows(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> bool {
-    converts_columns(old, new, sources) || changes_counter(old, new, sources) || loses_key(old, new)
 }
 
 /// Whether a column that stays begins or ceases to count.
@@ -98,18 +89,18 @@ pub(super) fn has_key(table: &TableDefinition) -> bool {
     table.indexes.iter().any(orders)
 }
 
-/// Whether values of a column that stays change their form.
+/// Whether values of a column that stays change their form: not of a VIRTUAL one, whose values MySQL's rows do not hold.
 pub(super) fn converts_columns(
     old: &TableDefinition,
     new: &TableDefinition,
     sources: &[Option<usize>],
 ) -> bool {
     sources.iter().zip(&new.columns).enumerate().any(|(at, (source, after))| {
-        source.is_some_and(|place| {
+        source.filter(|_| !after.is_virtual()).is_some_and(|place| {
             let is_key = is_key_part(old, place) || is_key_part(new, at);
             let before = &old.columns[place];
             before.auto_increment != after.auto_increment
-                || before.generated != after.generated
+                || before.generated.is_some() != after.generated.is_some()
                 || is_converted(&before.column_type, &after.column_type, is_key)
         })
     })

@@ -4,7 +4,7 @@
 use super::limits;
 use crate::definer::Definer;
 use crate::stored_expression::{Purpose, named_columns, stored_text};
-use dictionary::{CheckDefinition, GENERATED_CHECK, TableDefinition};
+use dictionary::{CheckDefinition, GENERATED_CHECK, TableDefinition, same_name};
 use errors::{SqlResult, sql_error};
 use parser::ast::{CheckConstraint, ColumnAttribute, ColumnSpecification, TableElement};
 use std::collections::HashSet;
@@ -90,7 +90,7 @@ fn check_columns(
     let mut named = Vec::new();
     named_columns(&check.constraint.expression, &mut named);
     for column in named.into_iter().map(|column| column.name) {
-        if check.column.is_some_and(|own| !own.eq_ignore_ascii_case(column)) {
+        if check.column.is_some_and(|own| !same_name(own, column)) {
             return Err(sql_error!(ER_COLUMN_CHECK_CONSTRAINT_REFERENCES_OTHER_COLUMN, name));
         }
         let Some(position) = definition.column_position(column) else {

@@ -4,6 +4,7 @@ use super::functional_key::NAMELESS;
 use super::limits;
 use dictionary::{
     ColumnDefinition, IndexDefinition, IndexKind, IndexPart, TableDefinition, TableName, key_column_name,
+    same_name,
 };
 use errors::{Diagnostics, SqlResult, sql_error};
 use parser::ast::{IndexOption, IndexSpecification, IndexType, KeyPartTarget};
@@ -90,8 +91,7 @@ fn build_parts(
 
 /// Error 1072.
 fn position_of(columns: &[ColumnDefinition], name: &str, hidden: bool) -> SqlResult<usize> {
-    let is_it =
-        |column: &ColumnDefinition| column.name.eq_ignore_ascii_case(name) && column.is_hidden() == hidden;
+    let is_it = |column: &ColumnDefinition| same_name(&column.name, name) && column.is_hidden() == hidden;
     columns.iter().position(is_it).ok_or_else(|| sql_error!(ER_KEY_COLUMN_DOES_NOT_EXITS, name))
 }
 
@@ -130,7 +130,7 @@ pub(super) fn index_name(
     base: &str,
     taken: &[IndexDefinition],
 ) -> SqlResult<String> {
-    let is_taken = |name: &str| taken.iter().any(|index| index.name.eq_ignore_ascii_case(name));
+    let is_taken = |name: &str| taken.iter().any(|index| same_name(&index.name, name));
     if specification.kind == IndexType::Primary {
         if is_taken("PRIMARY") {
             return Err(sql_error!(ER_MULTIPLE_PRI_KEY));
@@ -164,7 +164,7 @@ pub(super) fn check_index_name(name: &str) -> SqlResult<()> {
 /// Error 1061 for a name that two have.
 pub(super) fn check_index_names(definition: &TableDefinition) -> SqlResult<()> {
     let mut seen = std::collections::BTreeSet::new();
-    match definition.indexes.iter().find(|index| !seen.insert(index.name.to_ascii_lowercase())) {
+    match definition.indexes.iter().find(|index| !seen.insert(index.name.to_lowercase())) {
         Some(index) => Err(sql_error!(ER_DUP_KEYNAME, index.name)),
         None => Ok(()),
     }

@@ -1,19 +1,20 @@
 //! Carrying out an ALTER TABLE: in the dictionary, by index build, or by copying every row.
 
 use super::alter::{Alteration, Draft};
-use super::alter_plan::{AlterPlan, converts_columns, is_one_index, plan};
+use super::alter_plan::{AlterPlan, is_one_index, plan};
 use super::duplicate::{Duplicates, leads_with_counter};
 use super::functional_key::settle_key_columns;
 use super::renumbering::Renumbering;
-use super::stored_expression::columns_of;
+use super::stored_expression::names_such;
 use super::table_error;
 use crate::definer::Definer;
 use dictionary::{ColumnDefault, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, TableDefinition};
-use engine::{EngineError, KillFlag, Table};
+use engine::{EngineError, Table};
 use errors::{SqlError, SqlResult, sql_error};
 use exec::{CopiedRows, StatementContext};
 use expression::TimeZone;
-use plan::RowPlan;
+use plan::{RowPlan, implicit_default};
+use stdx::ids::IndexId;
 use values::row::{RowLayout, RowView};
 use values::store::{Documents, Source, StoreContext, StoreMode, store};
 use values::{ColumnType, TypeKind, Value};
@@ -45,8 +46,8 @@ struct RowConverter<'a, 's> {
     new_layout: RowLayout,
     mode: StoreMode,
     now: Value,
-    /// Whether MySQL copies the rows: values of some column change their form, or ALGORITHM=COPY was said.
-    changes_type: bool,
+    /// Whether MySQL copies the rows.
+    copies: bool,
     time_zone: TimeZone,
     renumbering: &'a Renumbering,
     row: u64,
@@ -82,7 +83,8 @@ impl Alteration {
         let columns = new.columns.iter().map(|column| (&column.column_type, column.nullable));
         let series = (context.settings.auto_increment_increment, context.settings.auto_increment_offset);
         let renumbering = Renumbering::new(table, new, &draft.sources, facts.sql_mode, series);
-        let changes_type = draft.copy_asked || converts_columns(old, new, &draft.sources);
+        let copies = draft.copies;
+        let read = copies.then(|| draft.sources.iter().map(Option::is_some).collect());
         let mut converter = RowConverter {
             old,
             new,
@@ -91,12 +93,12 @@ impl Alteration {
             new_layout: RowLayout::new(columns),
             mode,
             now: Value::DateTime(facts.statement_time()),
-            changes_type,
+            copies,
             time_zone: facts.time_zone.clone(),
             renumbering: &renumbering,
             row: 0,
-            computed: computed_columns(old, new, &draft.sources),
-            copied: CopiedRows::new(plan, new, self.new_keys(), context),
+            computed: computed_columns(old, new, &draft.sources, copies),
+            copied: CopiedRows::new(plan, new, self.new_keys(), read, context),
         };
         let convert = &mut |row: &[u8], out: &mut Vec<u8>| converter.convert(row, out);
         let (followers, counter) = (draft.followers.clone(), renumbering.counter());
@@ -109,7 +111,7 @@ impl Alteration {
             Ok((_, rows)) => Ok(rows),
             Err(CopyError::Sql(error)) => Err(error),
             Err(CopyError::Engine(EngineError::DuplicateKey(duplicate)))
-                if changes_type && leads_with_counter(&duplicate, new) =>
+                if copies && leads_with_counter(&duplicate, new) =>
             {
                 Err(duplicates.resequenced(&duplicate))
             }
@@ -137,7 +139,7 @@ impl Definer<'_> {
         let engine = self.instance.engine().clone();
         let Alteration { table, old, draft, plan, .. } = alteration;
         let (name, new) = (&old.name, &draft.definition);
-        let AlterPlan::Indexes { dropped, added } = plan else {
+        let AlterPlan::Indexes(ids) = plan else {
             // In the order in which the engine has them: a new one may stand behind those that it is shown before.
             let new = &with_indexes_as(new, old);
             let mut unchanged = old.clone();
@@ -150,53 +152,16 @@ impl Definer<'_> {
             let changed = engine.alter_metadata(name, new.clone(), followers, &self.shared.kill);
             return changed.map(|_| ()).map_err(|error| table_error(error, name));
         };
-        // Additions first: they may fail on duplicates, and then nothing has changed. What has been done in part is not left so by a kill.
-        let (adds, finish) = (!added.is_empty(), KillFlag::default());
-        if adds {
-            // The engine numbers new indexes behind the old ones.
-            let mut numbered = new.clone();
-            numbered.indexes = old.indexes.iter().chain(added).cloned().collect();
-            let made = engine.add_indexes(name, added.clone(), &self.shared.kill);
-            let time_zone = &self.settings.facts.time_zone;
-            let duplicates = Duplicates { table, new: &numbered, engine: &engine, time_zone };
-            made.map_err(|error| duplicates.error(error))?;
-        }
-        if !dropped.is_empty() {
-            let kill = if adds { &finish } else { &self.shared.kill };
-            engine.drop_indexes(name, dropped, kill).map_err(|error| table_error(error, name))?;
-        }
-        self.adjust_metadata(new, draft.followers.clone())
-    }
-
-    /// Names, comments and the like that came along with an index change.
-    fn adjust_metadata(
-        &mut self,
-        wanted: &TableDefinition,
-        followers: Vec<TableDefinition>,
-    ) -> SqlResult<()> {
-        let engine = self.instance.engine().clone();
-        let name = &wanted.name;
-        let Some(now) = engine.dictionary().table(&name.schema, &name.table) else { return Ok(()) };
-        let mut definition = now.definition().clone();
-        definition.columns.clone_from(&wanted.columns);
-        definition.checks.clone_from(&wanted.checks);
-        definition.foreign_keys.clone_from(&wanted.foreign_keys);
-        definition.options.clone_from(&wanted.options);
-        definition.collation = wanted.collation;
-        for index in &mut definition.indexes {
-            if let Some(other) = wanted.indexes.iter().find(|other| is_one_index(other, index)) {
-                index.name.clone_from(&other.name);
-                index.comment.clone_from(&other.comment);
-                index.invisible = other.invisible;
-                index.generated = other.generated;
-            }
-        }
-        if definition != *now.definition() || !followers.is_empty() {
-            engine
-                .alter_metadata(name, definition, followers, &KillFlag::default())
-                .map_err(|error| table_error(error, name))?;
-        }
-        Ok(())
+        let mut wanted = new.clone();
+        wanted.indexes.iter_mut().zip(ids).for_each(|(index, id)| index.id = *id);
+        // The engine numbers new indexes behind the old ones.
+        let mut numbered = new.clone();
+        let added = wanted.indexes.iter().filter(|index| index.id == IndexId::default());
+        numbered.indexes = old.indexes.iter().chain(added).cloned().collect();
+        let changed = engine.change_indexes(name, wanted, draft.followers.clone(), &self.shared.kill);
+        let time_zone = &self.settings.facts.time_zone;
+        let duplicates = Duplicates { table, new: &numbered, engine: &engine, time_zone };
+        changed.map(|_| ()).map_err(|error| duplicates.error(error))
     }
 }
 
@@ -216,23 +181,20 @@ pub(super) fn plan_of(table: &Table, old: &TableDefinition, draft: &Draft) -> Al
     if draft.rebuild || lowers_counter || table.is_temporary() {
         return AlterPlan::Rebuild;
     }
-    match plan(old, new, &draft.sources) {
-        // An index under the name of another, which goes or gets another name.
-        AlterPlan::Indexes { added, .. } if added.iter().any(|one| has_index_called(old, &one.name)) => {
-            AlterPlan::Rebuild
-        }
-        plan => plan,
-    }
+    plan(old, new, &draft.sources)
 }
 
-fn has_index_called(table: &TableDefinition, name: &str) -> bool {
-    table.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(name))
-}
-
-/// Columns of the new table whose values follow from the others: new ones with a default that is computed, and generated ones that are
-/// new or whose bases are, or have another type. Others keep the values that they have.
-fn computed_columns(old: &TableDefinition, new: &TableDefinition, sources: &[Option<usize>]) -> Vec<bool> {
+/// Columns of the new table whose values follow from the others: new ones with a default that is computed, and generated ones where MySQL
+/// copies the rows, or that are new or whose bases are, or have another type, or another default that they name. Others keep the values
+/// that they have.
+fn computed_columns(
+    old: &TableDefinition,
+    new: &TableDefinition,
+    sources: &[Option<usize>],
+    copies: bool,
+) -> Vec<bool> {
     let mut is_new: Vec<bool> = Vec::with_capacity(new.columns.len());
+    let mut has_new_default = Vec::with_capacity(new.columns.len());
     for (column, source) in new.columns.iter().zip(sources) {
         let before = source.map(|source| &old.columns[source]);
         is_new.push(before.is_none_or(|before| {
@@ -241,12 +203,16 @@ fn computed_columns(old: &TableDefinition, new: &TableDefinition, sources: &[Opt
                 || before.generated != column.generated
                 || before.nullable && !column.nullable
         }));
+        has_new_default.push(
+            before
+                .is_none_or(|before| before.default != column.default || before.nullable != column.nullable),
+        );
     }
     let mut computed = vec![false; new.columns.len()];
     for (at, column) in new.columns.iter().enumerate() {
         computed[at] = match &column.generated {
             Some(generated) => {
-                is_new[at] || columns_of(&generated.text, new).into_iter().any(|base| is_new[base])
+                copies || is_new[at] || reads_any(&generated.text, new, [&is_new, &has_new_default])
             }
             None => {
                 let is_computed = matches!(
@@ -259,6 +225,14 @@ fn computed_columns(old: &TableDefinition, new: &TableDefinition, sources: &[Opt
         is_new[at] |= computed[at];
     }
     computed
+}
+
+/// Whether an expression names one of these columns, or DEFAULT() of one of those.
+fn reads_any(text: &str, table: &TableDefinition, [columns, defaults]: [&[bool]; 2]) -> bool {
+    names_such(text, |column| {
+        let place = table.column_position(column.name);
+        place.is_some_and(|at| columns[at] || column.is_default && defaults[at])
+    })
 }
 
 /// Whether nothing of a type but its length changes.
@@ -287,7 +261,7 @@ impl RowConverter<'_, '_> {
         }
         let (computed, row) = (&self.computed, self.row);
         self.copied.fill(&mut values, |column| computed[column], row)?;
-        if self.changes_type {
+        if self.copies {
             self.copied.check(&values)?;
         }
         self.new_layout.encode_into(&values, out).map_err(corrupt)
@@ -324,7 +298,7 @@ impl RowConverter<'_, '_> {
         }
         let truncated = sql_error!(WARN_DATA_TRUNCATED, to.name, self.row);
         if self.mode.strict {
-            let error = if self.changes_type { truncated } else { sql_error!(ER_INVALID_USE_OF_NULL) };
+            let error = if self.copies { truncated } else { sql_error!(ER_INVALID_USE_OF_NULL) };
             return Err(CopyError::Sql(error));
         }
         self.copied.diagnostics().warning(truncated);
@@ -393,25 +367,5 @@ impl RowConverter<'_, '_> {
                 Ok(implicit_default(&column.column_type))
             }
         }
-    }
-}
-
-/// What a NOT NULL column without DEFAULT holds when it gets no value.
-fn implicit_default(column_type: &ColumnType) -> Value {
-    use TypeKind as K;
-    match column_type.kind {
-        K::Null => Value::Null,
-        K::Decimal => Value::Decimal(values::Decimal::ZERO),
-        K::Float => Value::Float(0.0),
-        K::Double => Value::Double(0.0),
-        K::Date => Value::Date(Default::default()),
-        K::Time => Value::Time(Default::default()),
-        K::DateTime | K::Timestamp => Value::DateTime(Default::default()),
-        K::Enum => Value::UInt(1),
-        K::Set | K::Bit | K::Year => Value::UInt(0),
-        K::Binary => Value::Bytes(vec![0; column_type.length.unwrap_or(1) as usize]),
-        kind if kind.is_integer() && column_type.unsigned => Value::UInt(0),
-        kind if kind.is_integer() => Value::Int(0),
-        _ => Value::Bytes(Vec::new()),
     }
 }

@@ -258,6 +258,15 @@ pub(super) fn parsed(text: &str) -> Option<Expression> {
     parser::parse_expression(text.as_bytes(), parser::ParseOptions::default()).ok()
 }
 
+/// Whether a kept text names such a column.
+pub(super) fn names_such(text: &str, is_such: impl Fn(NamedColumn<'_>) -> bool) -> bool {
+    // It was printed by this server.
+    let Some(expression) = parsed(text) else { return false };
+    let mut named = Vec::new();
+    named_columns(&expression, &mut named);
+    named.into_iter().any(is_such)
+}
+
 /// The columns of its table that a kept text names, each once.
 pub(super) fn columns_of(text: &str, definition: &TableDefinition) -> Vec<usize> {
     // It was printed by this server.

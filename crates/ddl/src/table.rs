@@ -19,7 +19,7 @@ use accounts::Privileges;
 use catalog::{LockKey, LockMode};
 use dictionary::{
     ColumnDefault, ColumnDefinition, GENERATED_CHECK, IndexDefinition, IndexKind, IndexPart, TableDefinition,
-    TableName, TableOptions,
+    TableName, TableOptions, same_name,
 };
 use engine::{EngineError, KillFlag, Table};
 use errors::{SqlResult, sql_error};
@@ -346,9 +346,9 @@ impl Definer<'_> {
                     let what = "Defining a virtual generated column as primary key";
                     return Err(sql_error!(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, what));
                 }
-                let said_null = drafts.iter().any(|draft| {
-                    draft.explicit_null && draft.definition.name.eq_ignore_ascii_case(&column.name)
-                });
+                let said_null = drafts
+                    .iter()
+                    .any(|draft| draft.explicit_null && same_name(&draft.definition.name, &column.name));
                 if said_null {
                     return Err(sql_error!(ER_PRIMARY_CANT_HAVE_NULL));
                 }

@@ -7,6 +7,7 @@ pub mod codec;
 mod constraint_names;
 mod foreign_key;
 mod functional_key;
+mod names;
 mod storage_engine;
 pub mod table;
 pub mod view;
@@ -18,6 +19,7 @@ pub use codec::{CorruptDefinition, decode_schema, decode_table, encode_schema, e
 pub use constraint_names::{ConstraintNames, Reference, ReferringKeys, TakenName, first_taken_name};
 pub use foreign_key::{ForeignKeyDefinition, GENERATED_FOREIGN_KEY, MatchOption, ReferenceAction};
 pub use functional_key::{index_of_key_column, key_column_name};
+pub use names::same_name;
 pub use storage_engine::StorageEngine;
 pub use table::{
     CheckDefinition, ColumnDefault, ColumnDefinition, GENERATED_CHECK, GeneratedColumn, IndexDefinition,

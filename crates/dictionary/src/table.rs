@@ -2,6 +2,7 @@
 //! Main type: [`TableDefinition`]. Immutable once published; an ALTER makes a new one.
 
 use crate::foreign_key::{ForeignKeyDefinition, GENERATED_FOREIGN_KEY};
+use crate::names::same_name;
 use crate::storage_engine::StorageEngine;
 use charset::CollationId;
 use stdx::ids::{IndexId, TableId};
@@ -201,7 +202,7 @@ impl TableDefinition {
 
     /// Position of the column of that name, without regard to case.
     pub fn column_position(&self, name: &str) -> Option<usize> {
-        let is_it = |column: &ColumnDefinition| column.name.eq_ignore_ascii_case(name) && !column.is_hidden();
+        let is_it = |column: &ColumnDefinition| same_name(&column.name, name) && !column.is_hidden();
         self.columns.iter().position(is_it)
     }
 
@@ -246,21 +247,25 @@ impl TableDefinition {
             && self.columns.iter().zip(&other.columns).all(|(one, other)| one.name == other.name)
     }
 
-    /// Whether rows and keys of both have the same bytes.
-    pub fn has_storage_of(&self, other: &TableDefinition) -> bool {
-        let columns = self.columns.len() == other.columns.len()
+    /// Whether rows of both have the same bytes.
+    pub fn has_columns_stored_as(&self, other: &TableDefinition) -> bool {
+        self.columns.len() == other.columns.len()
             && self.columns.iter().zip(&other.columns).all(|(one, other)| {
                 values::row::Form::of(&one.column_type) == values::row::Form::of(&other.column_type)
                     && one.column_type.collation == other.column_type.collation
                     && one.nullable == other.nullable
-            });
+            })
+    }
+
+    /// Whether rows and keys of both have the same bytes.
+    pub fn has_storage_of(&self, other: &TableDefinition) -> bool {
         let indexes = self.indexes.len() == other.indexes.len()
             && self
                 .indexes
                 .iter()
                 .zip(&other.indexes)
                 .all(|(one, other)| one.kind == other.kind && one.parts == other.parts);
-        columns && indexes
+        self.has_columns_stored_as(other) && indexes
     }
 
     /// Whether values of a column are computed: DEFAULT (expression), GENERATED ALWAYS AS.

@@ -155,6 +155,13 @@ fn every_ddl_statement_is_all_or_nothing() {
                 )
                 .map(|_| ()),
         )?;
+        // One gets another name, one comes and one goes, in one step.
+        let mut changed = engine.dictionary().table("test", "b").unwrap().definition().clone();
+        changed.indexes.retain(|index| index.name != "u");
+        let other = changed.indexes.iter_mut().find(|index| index.name == "a2").unwrap();
+        other.name = "renamed".to_owned();
+        changed.indexes.push(index("made", dictionary::IndexKind::Plain, 1));
+        next(engine.change_indexes(&name("b"), changed, Vec::new(), &KillFlag::default()).map(|_| ()))?;
         next(engine.drop_tables(&[name("a")], &KillFlag::default()))?;
         next(engine.drop_schema("test", &KillFlag::default()).map(|_| ()))
     };
@@ -169,7 +176,7 @@ fn every_ddl_statement_is_all_or_nothing() {
             .collect()
     };
     let disk = SimulatedDisk::new(5);
-    assert_eq!(statements(&open(&disk)).unwrap(), 9);
+    assert_eq!(statements(&open(&disk)).unwrap(), 10);
     let total = disk.counts().mutations;
     for point in 1..=total {
         let disk = SimulatedDisk::new(point);
@@ -183,6 +190,9 @@ fn every_ddl_statement_is_all_or_nothing() {
             sound(&engine);
             for (_, indexes) in tables(&engine) {
                 assert!(indexes.len() >= 2, "crash at {point}: {indexes:?}");
+                let has = |name: &str| indexes.iter().any(|index| index == name);
+                let is_changed = has("renamed");
+                assert!(has("made") == is_changed && has("u") != is_changed, "crash at {point}: {indexes:?}");
             }
             engine.shutdown().unwrap();
             // A second start changes nothing.

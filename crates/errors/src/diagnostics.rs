@@ -151,6 +151,11 @@ impl Diagnostics {
         self.error_count = mark.error_count;
     }
 
+    /// What is kept of what was added since the mark.
+    pub fn conditions_since(&self, mark: DiagnosticsMark) -> &[Condition] {
+        &self.conditions[mark.kept..]
+    }
+
     /// Whether anything was added since the mark, or raised.
     #[inline]
     pub fn has_reported_since(&self, mark: DiagnosticsMark) -> bool {

@@ -8,10 +8,9 @@ use dictionary::ColumnDefinition;
 use errors::{SqlError, SqlResult, sql_error};
 use expression::{Coercibility, EvaluationContext, Expression, ResultType};
 use plan::json_table::store_mode;
-use plan::{DefaultValue, MultiValuedPart, in_zone};
+use plan::{DefaultValue, MultiValuedPart, implicit_default, in_zone};
 use values::store::{Documents, Source, StoreContext, StoreMode, store, store_plainly};
-use values::temporal::{Date, DateTime, Time};
-use values::{ColumnType, Decimal, TypeKind, Value};
+use values::{ColumnType, TypeKind, Value};
 
 /// A value on its way to a column.
 #[derive(Clone, Copy, Debug)]
@@ -213,34 +212,6 @@ pub fn text_on_the_way(
 /// What a column without default holds when it is given nothing.
 pub fn nothing_given(column: &ColumnDefinition) -> Value {
     if column.nullable { Value::Null } else { implicit_default(&column.column_type) }
-}
-
-/// The value of a type that stands for "nothing given": zero, empty, the first member of an ENUM.
-pub fn implicit_default(column_type: &ColumnType) -> Value {
-    match column_type.kind {
-        TypeKind::TinyInt | TypeKind::SmallInt | TypeKind::MediumInt | TypeKind::Int | TypeKind::BigInt => {
-            if column_type.unsigned {
-                Value::UInt(0)
-            } else {
-                Value::Int(0)
-            }
-        }
-        TypeKind::Bit | TypeKind::Year | TypeKind::Set => Value::UInt(0),
-        TypeKind::Enum => Value::UInt(1),
-        TypeKind::Decimal => {
-            let zero = Decimal::ZERO.with_scale(column_type.scale(), values::decimal::Rounding::HalfUp);
-            Value::Decimal(zero.unwrap_or(Decimal::ZERO))
-        }
-        TypeKind::Float => Value::Float(0.0),
-        TypeKind::Double => Value::Double(0.0),
-        TypeKind::Date => Value::Date(Date::default()),
-        TypeKind::Time => Value::Time(Time::default()),
-        TypeKind::DateTime | TypeKind::Timestamp => Value::DateTime(DateTime::default()),
-        TypeKind::Null => Value::Null,
-        TypeKind::Json => Value::Bytes(values::json::NULL.to_vec()),
-        TypeKind::Binary => Value::Bytes(vec![0; column_type.length.unwrap_or(1) as usize]),
-        _ => Value::Bytes(Vec::new()),
-    }
 }
 
 /// A stored value as expressions see it: TIMESTAMP in the session's zone.

@@ -2,7 +2,7 @@
 //! types: [`Block`], [`BoundTable`].
 
 use crate::{BoundWindows, Derived, IndexLimits, KnownRows, has_window, tables_of};
-use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition};
+use dictionary::{ColumnDefault, IndexDefinition, IndexKind, IndexPart, TableDefinition, same_name};
 use engine::Table;
 use expression::{Expression, ExpressionKind, ResultType, ValueSource};
 use plan::BlockHints;
@@ -102,7 +102,7 @@ pub struct BoundColumn {
 impl BoundColumn {
     /// Whether a name finds it.
     pub fn is_called(&self, name: &str) -> bool {
-        self.name.eq_ignore_ascii_case(name) && !self.hidden
+        same_name(&self.name, name) && !self.hidden
     }
 }
 

@@ -12,6 +12,7 @@ mod cursor_read;
 pub mod dependence;
 mod depth;
 mod functional_key;
+mod implicit_default;
 pub mod json_table;
 mod key_text;
 pub mod lateral;
@@ -42,6 +43,7 @@ pub use checked_parameter::{CheckedParameter, check_converted, check_parameters,
 pub use cursor_read::{CursorRead, take_last_columns};
 pub use depth::{check_depth, check_set_operation_depth, check_stack};
 pub use functional_key::{key_part_type, told_of_index};
+pub use implicit_default::implicit_default;
 pub use key_text::{in_zone, key_text};
 pub use multi_valued::MultiValuedPart;
 pub use physical::QueryPlan;

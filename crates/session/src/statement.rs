@@ -298,6 +298,9 @@ impl Session {
         if !self.transaction.xa.uses_tables() {
             crate::xa::refuse_tables(self, statement)?;
         }
+        if !self.handlers.is_empty() {
+            crate::handler::refuse_open_temporary(self, statement)?;
+        }
         match statement {
             Statement::Query(_)
             | Statement::Insert(_)

@@ -362,7 +362,8 @@ pub(crate) fn drop_views(
     }
     session.with_definition_locks(locks_to_change(&names), |session| {
         let dictionary = session.instance.engine().dictionary();
-        let (mut present, mut wrong, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut present, mut notes) = (Vec::new(), Vec::new());
+        let (mut wrong, mut unknown) = (None, Vec::new());
         for name in &names {
             session.shared.check_killed()?;
             if let Some(view) = dictionary.views.get(&name.schema, &name.table) {
@@ -370,17 +371,19 @@ pub(crate) fn drop_views(
                 session.user.require_power_over(&session.instance, &definer)?;
                 present.push(name.clone());
             } else if dictionary.has_table(&name.schema, &name.table) {
-                wrong.push(sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW"));
+                let error = sql_error!(ER_WRONG_OBJECT, name.schema, name.table, "VIEW");
+                wrong.get_or_insert_with(|| error.clone());
+                notes.push(error);
             } else {
                 unknown.push(format!("{}.{}", name.schema, name.table));
+                notes.extend(unknown.last().map(|name| sql_error!(ER_BAD_TABLE_ERROR, name)));
             }
         }
         let missing = (!unknown.is_empty()).then(|| sql_error!(ER_BAD_TABLE_ERROR, unknown.join(",")));
-        let mut told = wrong.into_iter().chain(missing);
-        if !if_exists && let Some(error) = told.next() {
+        if !if_exists && let Some(error) = wrong.or(missing) {
             return Err(error);
         }
-        told.for_each(|error| session.diagnostics.note(error));
+        notes.into_iter().for_each(|error| session.diagnostics.note(error));
         let kill = session.shared.kill.clone();
         let dropped = match present.is_empty() {
             true => Ok(()),

@@ -3,7 +3,7 @@
 use super::bulk::SortedLoad;
 use crate::engine::Engine;
 use crate::read::{RowBatch, ScanOptions};
-use dictionary::{IndexDefinition, IndexKind, TableDefinition, TableName};
+use dictionary::{IndexDefinition, TableDefinition, TableName, same_name};
 use dictionary_store::{DdlTurn, TableRecord, need_short_new_name};
 use engine_error::{EngineError, EngineResult};
 use engine_types::TransactionOptions;
@@ -21,47 +21,130 @@ type VisitRow<'a, E> = dyn FnMut(&[u8], &[u8]) -> Result<(), E> + 'a;
 /// Rows of a batch of the copying scan.
 const COPY_ROWS: usize = 1024;
 
+/// The number of an index of a definition that the table has not got yet.
+const TO_BE_MADE: IndexId = IndexId(0);
+
 impl Engine {
-    /// ADD INDEX by scan, sort and bulk load. Returns the new table. On error nothing has changed.
-    /// Errors: DuplicateKey (its `existing_key` is the clustered key of a row whose key another row has too), TooBig, NoSpace,
-    /// Killed.
+    /// ADD INDEX by scan, sort and bulk load. Returns the new table. Errors: as [`Engine::change_indexes`].
     pub fn add_indexes(
         &self,
         name: &TableName,
         indexes: Vec<IndexDefinition>,
         kill: &KillFlag,
     ) -> EngineResult<Arc<Table>> {
+        let mut definition = self.inner.tables.need_table(name)?.definition.clone();
+        definition
+            .indexes
+            .extend(indexes.into_iter().map(|index| IndexDefinition { id: TO_BE_MADE, ..index }));
+        self.change_indexes(name, definition, Vec::new(), kill)
+    }
+
+    /// DROP INDEX of secondary indexes by name. Returns the new table. Errors: NoSuchIndex.
+    pub fn drop_indexes(
+        &self,
+        name: &TableName,
+        indexes: &[String],
+        kill: &KillFlag,
+    ) -> EngineResult<Arc<Table>> {
+        let mut definition = self.inner.tables.need_table(name)?.definition.clone();
+        for dropped in indexes {
+            let found = definition.indexes.iter().position(|index| same_name(&index.name, dropped));
+            let at = found.ok_or_else(|| EngineError::NoSuchIndex(dropped.clone()))?;
+            definition.indexes.remove(at);
+        }
+        self.change_indexes(name, definition, Vec::new(), kill)
+    }
+
+    /// Gives a table other secondary indexes, and whatever else its new definition says of what is no row, in one step. Indexes of that
+    /// definition that have a number are the table's own, under other names maybe; the others are made by scan, sort and bulk load; those of the
+    /// table that it has not got go. `followers` are definitions of other tables that change with it and keep their storage. Returns the new
+    /// table. On error nothing has changed. Errors: DuplicateKey (its `existing_key` is the clustered key of a row whose key another row has too),
+    /// TooBig, NoSpace, Killed.
+    pub fn change_indexes(
+        &self,
+        name: &TableName,
+        definition: TableDefinition,
+        followers: Vec<TableDefinition>,
+        kill: &KillFlag,
+    ) -> EngineResult<Arc<Table>> {
         self.inner.rollback.finish_losers_of(&[self.inner.tables.need_table(name)?], kill)?;
         let turn = self.ddl_turn(kill)?;
-        self.inner.shared.check_may_copy()?;
-        if indexes.iter().any(|index| index.kind == IndexKind::Primary) {
-            return Err(EngineError::Unsupported("adding a primary key without a copy"));
-        }
         let old = self.inner.tables.need_table(name)?;
+        let made = definition.indexes.iter().filter(|index| index.id == TO_BE_MADE).count();
+        if made > 0 {
+            self.inner.shared.check_may_copy()?;
+        }
+        if !old.definition.has_columns_stored_as(&definition) || !keeps_primary_key(&old, &definition) {
+            return Err(EngineError::Unsupported("ALTER that changes rows without a copy"));
+        }
         old.look_at_file()?;
-        let first = self.inner.tables.store.take_ids(&self.inner.pool, "index", indexes.len() as u64)?;
+        let first = match made {
+            0 => 0,
+            _ => self.inner.tables.store.take_ids(&self.inner.pool, "index", made as u64)?,
+        };
         self.inner.tables.store.put_unfinished(&self.inner.pool, old.space)?;
-        let mut definition = old.definition.clone();
-        let mut roots = old.roots();
-        let first_new = old.indexes.len();
-        for (at, (id, mut index)) in (first_new..).zip((first..).zip(indexes)) {
+        // All that are there, and the new ones behind them.
+        let mut definition = TableDefinition { id: old.definition.id, ..definition };
+        let (first_new, mut roots) = (old.indexes.len(), old.roots());
+        let mut whole = old.definition.clone();
+        let is_new = |index: &&mut IndexDefinition| index.id == TO_BE_MADE;
+        for (at, (id, index)) in
+            (first_new..).zip((first..).zip(definition.indexes.iter_mut().filter(is_new)))
+        {
             index.id = IndexId(id);
             roots.insert(at, self.inner.tables.create_tree(old.space, index.id)?);
-            definition.indexes.push(index);
+            whole.indexes.push(index.clone());
         }
-        let record = TableRecord { definition, space: old.space, store_id: old.store_id, roots };
-        let built = Table::open(record.clone());
-        drop(turn);
-        let filled = self.fill_indexes(&old, &built, first_new, kill);
-        let turn = filled.and_then(|()| self.turn_for(&old, kill));
-        if let Err(error) = &turn {
-            for index in &built.indexes[first_new..] {
-                self.inner.tables.free_tree(&built, index.id())?;
+        let (space, store_id) = (old.space, old.store_id);
+        let built =
+            Table::open(TableRecord { definition: whole.clone(), space, store_id, roots: roots.clone() });
+        let turn = match made {
+            0 => Ok(turn),
+            _ => {
+                drop(turn);
+                let filled = self.fill_indexes(&old, &built, first_new, kill);
+                filled.and_then(|()| self.turn_for(&old, kill))
             }
-            self.inner.tables.store.remove_unfinished(&self.inner.pool, built.space)?;
-            return Err(error.clone());
+        };
+        let pairs = turn.and_then(|turn| Ok((turn, self.with_tables(followers)?)));
+        let (_turn, followers) = match pairs {
+            Ok(pairs) => pairs,
+            Err(error) => {
+                for index in &built.indexes[first_new..] {
+                    self.inner.tables.free_tree(&built, index.id())?;
+                }
+                self.inner.tables.store.remove_unfinished(&self.inner.pool, space)?;
+                return Err(error);
+            }
+        };
+        let place = |index: &IndexDefinition| whole.indexes.iter().position(|known| known.id == index.id);
+        definition.indexes.sort_by_key(place);
+        self.put_indexes(&old, TableRecord { definition, space, store_id, roots }, followers)
+    }
+
+    /// Puts a record with other indexes in the place of a table's, whose own that it has not got go.
+    fn put_indexes(
+        &self,
+        old: &Arc<Table>,
+        mut record: TableRecord,
+        followers: Vec<(Arc<Table>, TableDefinition)>,
+    ) -> EngineResult<Arc<Table>> {
+        let stays = |id: IndexId| record.definition.indexes.iter().any(|index| index.id == id);
+        let known = old.definition.indexes.iter().map(|index| index.id);
+        let gone: Vec<IndexId> = known.filter(|id| !stays(*id)).collect();
+        record.roots.retain(|(id, _)| !gone.contains(id));
+        let (mut olds, mut records) = (Vec::new(), Vec::new());
+        for (follower, definition) in followers {
+            records.push(TableRecord { definition, ..follower.record() });
+            olds.push(follower);
         }
-        let table = self.one_table(self.replace_records(&[old], vec![record])?)?;
+        olds.push(Arc::clone(old));
+        records.push(record);
+        let table = self.one_table(self.replace_records(&olds, records)?)?;
+        for id in gone {
+            self.inner.tables.dictionary.remove_index(id);
+            self.inner.tables.free_tree(old, id)?;
+        }
         self.inner.tables.store.remove_unfinished(&self.inner.pool, table.space)?;
         Ok(table)
     }
@@ -86,45 +169,6 @@ impl Engine {
             loads.iter_mut().try_for_each(|load| load.push_secondary(&view, key))
         })?;
         loads.iter_mut().try_for_each(SortedLoad::finish)
-    }
-
-    /// DROP INDEX of secondary indexes by name. Returns the new table. Errors: NoSuchIndex.
-    pub fn drop_indexes(
-        &self,
-        name: &TableName,
-        indexes: &[String],
-        kill: &KillFlag,
-    ) -> EngineResult<Arc<Table>> {
-        self.inner.rollback.finish_losers_of(&[self.inner.tables.need_table(name)?], kill)?;
-        let _turn = self.ddl_turn(kill)?;
-        let old = self.inner.tables.need_table(name)?;
-        let dropped =
-            |index: &IndexDefinition| indexes.iter().any(|name| name.eq_ignore_ascii_case(&index.name));
-        for name in indexes {
-            let found = old.definition.indexes.iter().find(|index| index.name.eq_ignore_ascii_case(name));
-            match found {
-                None => return Err(EngineError::NoSuchIndex(name.clone())),
-                Some(index) if index.kind == IndexKind::Primary => {
-                    return Err(EngineError::Unsupported("dropping a primary key without a copy"));
-                }
-                Some(_) => {}
-            }
-        }
-        old.look_at_file()?;
-        let mut definition = old.definition.clone();
-        let gone: Vec<IndexId> =
-            definition.indexes.iter().filter(|index| dropped(index)).map(|index| index.id).collect();
-        definition.indexes.retain(|index| !dropped(index));
-        let roots = old.roots().into_iter().filter(|(id, _)| !gone.contains(id)).collect();
-        let record = TableRecord { definition, space: old.space, store_id: old.store_id, roots };
-        self.inner.tables.store.put_unfinished(&self.inner.pool, old.space)?;
-        let table = self.one_table(self.replace_records(std::slice::from_ref(&old), vec![record])?)?;
-        for id in gone {
-            self.inner.tables.dictionary.remove_index(id);
-            self.inner.tables.free_tree(&old, id)?;
-        }
-        self.inner.tables.store.remove_unfinished(&self.inner.pool, table.space)?;
-        Ok(table)
     }
 
     /// ALTER by copy: builds a table of the new definition from the rows of the old one and puts it in its place. `convert` gets each row in the
@@ -242,6 +286,12 @@ impl Engine {
     fn one_table(&self, mut tables: Vec<Arc<Table>>) -> EngineResult<Arc<Table>> {
         tables.pop().ok_or(EngineError::TableDefinitionChanged)
     }
+}
+
+/// Whether rows stay where they are.
+fn keeps_primary_key(old: &Table, definition: &TableDefinition) -> bool {
+    let of = |definition: &TableDefinition| definition.primary_key().map(|index| index.id);
+    of(&old.definition) == of(definition)
 }
 
 /// Adds the entries of a row to all indexes.

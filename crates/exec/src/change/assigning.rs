@@ -7,7 +7,7 @@ use crate::spill::LongHeld;
 use crate::storing::{Storing, as_seen};
 use errors::SqlResult;
 use expression::Expression;
-use plan::{Assignment, Target};
+use plan::{Assignment, Target, implicit_default};
 use values::{RowRef, Value};
 
 /// Where the assignments of one row go.
@@ -75,6 +75,8 @@ impl Assigning<'_> {
                     held.reach(bytes, || run.workspace().clone())?;
                     self.storing.store_computed(expression, &value, column, self.row_number, run)?
                 }
+                // None is drawn for a row that is there.
+                None if column.auto_increment => implicit_default(&column.column_type),
                 None => {
                     let default = (&self.target.defaults[position], true);
                     let columns = &self.target.table.definition().columns;

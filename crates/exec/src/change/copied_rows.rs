@@ -22,6 +22,8 @@ pub struct CopiedRows<'r, 's> {
     storing: Storing,
     /// Numbers of the foreign keys that rows must have parents by.
     new_keys: Vec<usize>,
+    /// Where MySQL copies the rows, the columns that it reads of the old ones.
+    read: Option<Vec<bool>>,
 }
 
 impl<'r, 's> CopiedRows<'r, 's> {
@@ -30,11 +32,12 @@ impl<'r, 's> CopiedRows<'r, 's> {
         plan: &'r RowPlan,
         definition: &'r TableDefinition,
         new_keys: Vec<usize>,
+        read: Option<Vec<bool>>,
         statement: &'r mut StatementContext<'s>,
     ) -> CopiedRows<'r, 's> {
         let run = Run::new(&plan.plan, statement);
         let storing = Storing::new(&run, false, true);
-        CopiedRows { run, plan, definition, storing, new_keys }
+        CopiedRows { run, plan, definition, storing, new_keys, read }
     }
 
     /// Computes defaults and generated columns into a row that has the values of all others: those columns that `is_wanted` names,
@@ -46,6 +49,10 @@ impl<'r, 's> CopiedRows<'r, 's> {
         row_number: u64,
     ) -> SqlResult<()> {
         let columns = &self.definition.columns;
+        let start = self.run.diagnostics().mark();
+        let mut told_on_reading = Vec::new();
+        // MySQL counts no rows where it makes an index of those that are there.
+        let row_number = if self.read.is_some() { row_number } else { 1 };
         // A default may read generated columns before it, and these any column without a computed default behind them.
         for (at, default) in self.plan.defaults.iter().enumerate().filter(|(at, _)| is_wanted(*at)) {
             if matches!(default, DefaultValue::Expression(_)) {
@@ -53,14 +60,31 @@ impl<'r, 's> CopiedRows<'r, 's> {
                     self.storing.default((default, true), columns, at, row, row_number, &mut self.run)?;
             }
             let generated = self.plan.generated.iter().filter(|one| one.column == at);
-            // MySQL computes others when they are read.
-            let is_kept = columns[at].generated.as_ref().is_some_and(|how| how.stored || how.is_key_part);
-            let escalates = is_kept && self.run.statement.facts.sql_mode.is_strict();
+            let is_virtual = columns[at].is_virtual();
+            let is_indexed =
+                || self.definition.indexes.iter().flat_map(|one| &one.parts).any(|part| part.column == at);
+            let is_kept = !is_virtual || is_indexed();
+            // MySQL computes others when they are read, and tells nothing of what they cut.
+            let is_told = is_kept || self.read.is_some();
+            let escalates = is_told && self.run.statement.facts.sql_mode.is_strict();
+            let storing = if is_told { self.storing } else { Storing::new(&self.run, true, true) };
+            let mark = self.run.diagnostics().mark();
             self.run.diagnostics().escalate(escalates);
-            let generated = generate(generated, columns, row, (self.storing, row_number), &mut self.run);
+            let generated = generate(generated, columns, row, (storing, row_number), &mut self.run);
             let raised = self.run.check_raised();
             self.run.diagnostics().escalate(false);
             generated.and(raised)?;
+            if !is_told {
+                self.run.diagnostics().forget_since(mark);
+            } else if is_virtual && self.read.as_ref().is_some_and(|read| read[at]) {
+                told_on_reading.extend_from_slice(self.run.diagnostics().conditions_since(mark));
+            }
+        }
+        if !told_on_reading.is_empty() {
+            // MySQL has read the row before it makes the new one, and computed it for that.
+            let told = self.run.diagnostics().take_since(start);
+            told_on_reading.into_iter().for_each(|one| self.run.diagnostics().push(one.level, one.error));
+            self.run.diagnostics().put_back(told);
         }
         Ok(())
     }

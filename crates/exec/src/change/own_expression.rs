@@ -2,11 +2,11 @@
 //! every client. Main functions: [`value_over`], [`truth_over`]. And the conditions of views over rows on their way: [`is_shown`].
 
 use crate::run::Run;
-use crate::storing::{as_seen, implicit_default};
+use crate::storing::as_seen;
 use dictionary::ColumnDefinition;
 use errors::SqlResult;
 use expression::EvaluationContext;
-use plan::RowExpression;
+use plan::{RowExpression, implicit_default};
 use std::borrow::Cow;
 use values::{RowRef, TypeKind, Value};
 

@@ -33,10 +33,14 @@ pub fn find_in_set(
     collation: &Collation,
     interrupt: &dyn Interrupt,
 ) -> SqlResult<i64> {
-    if list.is_empty() || wanted.contains(&b',') {
+    let mut comma = Vec::with_capacity(size_of::<u32>());
+    if !collation.charset().push(u32::from(b','), &mut comma) {
+        comma.push(b',');
+    }
+    if list.is_empty() || members(wanted, &comma).nth(1).is_some() {
         return Ok(0);
     }
-    for (index, member) in list.split(|byte| *byte == b',').enumerate() {
+    for (index, member) in members(list, &comma).enumerate() {
         if collation.equal(member, wanted) {
             return Ok(index as i64 + 1);
         }
@@ -45,6 +49,20 @@ pub fn find_in_set(
         }
     }
     Ok(0)
+}
+
+/// What stands between the commas of a list. No character that is longer than a comma has one in a place where one may stand.
+fn members<'t>(list: &'t [u8], comma: &'t [u8]) -> impl Iterator<Item = &'t [u8]> {
+    let mut rest = Some(list);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let Some(place) = text.chunks_exact(comma.len()).position(|unit| unit == comma) else {
+            return Some(text);
+        };
+        let end = place * comma.len();
+        rest = Some(&text[end + comma.len()..]);
+        Some(&text[..end])
+    })
 }
 
 #[cfg(test)]

@@ -139,8 +139,10 @@ fn full_name(schema: Option<&str>, table: &str, column: &str) -> Arc<str> {
         name.push_str(schema);
         name.push_str("`.`");
     }
-    name.push_str(table);
-    name.push_str("`.`");
+    if !table.is_empty() {
+        name.push_str(table);
+        name.push_str("`.`");
+    }
     name.push_str(column);
     name.push('`');
     name.into()

@@ -7,7 +7,7 @@ use super::view::bind_view;
 use super::{Binder, BoundCommonTable, ChangedTable, CommonTable, index_hints};
 use ::expression::Expression;
 use ::expression::operators::ComparisonOperator;
-use dictionary::TableDefinition;
+use dictionary::{TableDefinition, same_name};
 use errors::{SqlResult, sql_error};
 use optimizer::{
     Block, BoundColumn, BoundTable, Clause, Derived, IndexLimits, JoinTree, Source, TABLES_MAX, conjuncts,
@@ -210,7 +210,7 @@ fn column_name(block: &Block, at: (usize, usize)) -> &str {
 }
 
 fn common_names(block: &Block, left: &Visible, right: &Visible) -> Vec<String> {
-    let is_right = |name: &&str| right.iter().any(|at| column_name(block, *at).eq_ignore_ascii_case(name));
+    let is_right = |name: &&str| right.iter().any(|at| same_name(column_name(block, *at), name));
     let names = left.iter().map(|at| column_name(block, *at));
     names.filter(is_right).map(str::to_owned).collect()
 }
@@ -248,7 +248,7 @@ fn using(
 fn using_column(block: &Block, name: &str, visible: &Visible) -> SqlResult<(usize, usize)> {
     let mut found = None;
     for at in visible {
-        if column_name(block, *at).eq_ignore_ascii_case(name) {
+        if same_name(column_name(block, *at), name) {
             if found.is_some() {
                 return Err(sql_error!(ER_NON_UNIQ_ERROR, name, "from clause"));
             }
@@ -402,7 +402,7 @@ pub(super) fn add_derived(
     let kept = must_be_kept || query.is_kept() || binder.nature.assigning.contains(&block_number);
     let columns = derived_columns(query.columns(), alias, names, kept);
     for (position, column) in columns.iter().enumerate() {
-        if columns[..position].iter().any(|other| other.name.eq_ignore_ascii_case(&column.name)) {
+        if columns[..position].iter().any(|other| same_name(&other.name, &column.name)) {
             return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
         }
     }

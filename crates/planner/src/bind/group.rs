@@ -7,6 +7,7 @@ use super::column::find_column;
 use super::dependence::facts_of;
 use super::names::find_item;
 use ::expression::{Expression, ExpressionKind, SqlMode};
+use dictionary::same_name;
 use errors::{SqlError, SqlResult, sql_error};
 use optimizer::{Block, Clause, JoinTree, SelectItem, has_aggregate};
 use parser::ast;
@@ -64,7 +65,7 @@ fn group_name(
     let shown = block.place(&item.expression);
     // A name that several tables have means the select item that is called so.
     let found = match find_column(block, reference) {
-        Err(_) if item.name.eq_ignore_ascii_case(&reference.column) => None,
+        Err(_) if same_name(&item.name, &reference.column) => None,
         found => found?,
     };
     match found {
@@ -107,7 +108,7 @@ pub(super) fn order_keys(
             }
             ast::Expression::Column(reference) => match find_item(binder.block(), reference)?.cloned() {
                 Some(item) => {
-                    if !item.name.eq_ignore_ascii_case(&reference.column) {
+                    if !same_name(&item.name, &reference.column) {
                         find_column(binder.block(), reference)?;
                     }
                     item.expression

@@ -8,6 +8,7 @@
 use super::Binder;
 use super::column::{find_column, table_matches};
 use ::expression::Expression;
+use dictionary::same_name;
 use errors::{SqlResult, sql_error};
 use optimizer::{Block, Clause, SelectItem, has_window};
 use parser::ast;
@@ -24,7 +25,7 @@ pub(super) fn find_item<'b>(
     let ambiguous = || sql_error!(ER_NON_UNIQ_ERROR, reference, block.clause.name());
     for item in &block.items {
         let place = block.place(&item.expression).filter(|(_, column)| *column != usize::MAX);
-        let is_called_so = reference.table.is_none() && item.name.eq_ignore_ascii_case(&reference.column);
+        let is_called_so = reference.table.is_none() && same_name(&item.name, &reference.column);
         let Some((table, column)) = place else {
             if is_called_so {
                 return Ok(Some(item));
@@ -149,7 +150,7 @@ impl Binder<'_> {
             return Ok(None);
         }
         let Some(item) = find_item(block, reference)? else {
-            let is_it = |alias: &String| alias.eq_ignore_ascii_case(&reference.column);
+            let is_it = |alias: &String| same_name(alias, &reference.column);
             if nested && reference.table.is_none() && block.later_aliases.iter().any(is_it) {
                 let why = "forward reference in item list";
                 return Err(sql_error!(ER_ILLEGAL_REFERENCE, reference, why));

@@ -3,7 +3,7 @@
 //! and are checked again at each execution. Tables were asked for before (`access.rs`). Main type: [`Privileges`].
 
 use super::column::find_column;
-use dictionary::{TableDefinition, TableName};
+use dictionary::{TableDefinition, TableName, same_name};
 use errors::{SqlError, SqlResult};
 use optimizer::{Block, BoundTable, Source};
 use parser::ast;
@@ -118,7 +118,7 @@ impl<'a> Privileges<'a> {
         let check = self.definer.as_ref().map_or(self.check, |definer| &*definer.check);
         let request = &mut self.requests[known];
         let Extent::Columns(columns) = &mut request.extent else { return };
-        if columns.iter().any(|known| known.eq_ignore_ascii_case(column)) {
+        if columns.iter().any(|known| same_name(known, column)) {
             return;
         }
         // Those before it have been checked.

@@ -11,6 +11,9 @@ use errors::{SqlResult, code, sql_error};
 use parser::ast;
 use plan::{DefaultValue, GeneratedValue, OwnExpressions, RowCheck, RowExpression};
 
+/// What the table is called where messages name its columns alone.
+pub(super) const NAMELESS: &str = "";
+
 /// The expressions of a table that concern a statement which gives values to the columns `is_changed`: generated columns that follow them,
 /// and CHECK constraints that it can break.
 pub(super) fn own_expressions(
@@ -25,6 +28,7 @@ pub(super) fn own_expressions(
     }
     push_target(binder, definition, &definition.name.table);
     let generated = bound_generated(binder, definition);
+    show_names_of(binder, &definition.name.table);
     let enforced = definition.checks.iter().filter(|check| check.enforced);
     let checks: SqlResult<Vec<RowCheck>> =
         enforced.map(|check| bound_check(binder, definition, check)).collect();
@@ -46,7 +50,16 @@ pub(super) fn own_expressions(
     Ok(own)
 }
 
+/// Lets messages name the columns of the block's table as those of a table that is called so, without its schema.
+pub(super) fn show_names_of(binder: &mut Binder<'_>, alias: &str) {
+    if let Some(table) = binder.block().tables.first_mut() {
+        table.schema = None;
+        alias.clone_into(&mut table.alias);
+    }
+}
+
 fn bound_generated(binder: &mut Binder<'_>, definition: &TableDefinition) -> SqlResult<Vec<GeneratedValue>> {
+    show_names_of(binder, NAMELESS);
     let mut bound = Vec::new();
     for (column, generated) in definition.columns.iter().enumerate() {
         if let Some(generated) = &generated.generated {
@@ -66,6 +79,7 @@ pub(crate) fn row_plan_parts(
     let defaults = defaults(binder, definition)?;
     push_target(binder, definition, &definition.name.table);
     let generated = bound_generated(binder, definition)?;
+    show_names_of(binder, &definition.name.table);
     let mut checks = Vec::new();
     for check in &definition.checks {
         let bound = bound_check(binder, definition, check)?;

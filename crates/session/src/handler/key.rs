@@ -2,7 +2,7 @@
 
 use dictionary::ColumnDefinition;
 use engine::Table;
-use errors::{Diagnostics, Level, SqlError, SqlResult, sql_error};
+use errors::{Condition, Diagnostics, Level, SqlError, SqlResult, code, sql_error};
 use exec::{PlanningContext, StatementContext};
 use expression::{EvaluationContext, Expression, ExpressionKind};
 use plan::json_table::store_mode;
@@ -12,23 +12,50 @@ use values::{RowRef, TypeKind, Value};
 /// What storing one value reports, at most.
 const CONDITIONS_MAX: usize = 8;
 
-/// The first parts of an index's key with these values. They become values of its columns as if they were stored, and what does not fit is
-/// cut without a word. Errors: 1048, 1210.
+/// Functions whose value is settled when a statement runs: MySQL takes them for no constants. It does take those that give something else
+/// for each row.
+const SETTLED_LATE: &[&str] = &[
+    "connection_id",
+    "curdate",
+    "current_user",
+    "curtime",
+    "get_lock",
+    "is_free_lock",
+    "is_used_lock",
+    "last_insert_id",
+    "load_file",
+    "now",
+    "release_all_locks",
+    "release_lock",
+    "session_user",
+    "system_user",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+];
+
+/// The first parts of an index's key with these values. They become values of its columns as if they were stored; what does not fit is
+/// cut without a word. `name` is what READ calls the index. Errors: 1048, 1210.
 pub(super) fn key_prefix(
     table: &Table,
     index: usize,
+    name: &str,
     values: &[Expression],
     context: &mut StatementContext<'_>,
 ) -> SqlResult<Vec<u8>> {
     let index = &table.indexes()[index];
     let mut key = Vec::new();
     for (part, (expression, column)) in values.iter().zip(index.key_columns()).enumerate() {
-        if expression.reads_rows() || reads_variable(expression) {
+        if expression.reads_rows() || expression.any(&is_settled_late) {
             return Err(wrong_arguments());
         }
         let column = &table.definition().columns[*column];
         let mut evaluation = PlanningContext::new(context);
         let value = expression.evaluate(RowRef::EMPTY, &mut evaluation)?;
+        if value == Value::Null && !column.nullable {
+            return Err(sql_error!(ER_BAD_NULL_ERROR, name));
+        }
         let stored = stored(expression, &value, column, &mut evaluation)?;
         // What is too long for a key is in none.
         index.key_layout().encode_part(part, &stored, &mut key).map_err(|_| wrong_arguments())?;
@@ -40,17 +67,19 @@ pub(super) fn key_prefix(
     Ok(key)
 }
 
-fn wrong_arguments() -> SqlError {
+pub(super) fn wrong_arguments() -> SqlError {
     sql_error!(ER_WRONG_ARGUMENTS, "HANDLER ... READ")
 }
 
-fn reads_variable(expression: &Expression) -> bool {
-    if matches!(expression.kind, ExpressionKind::UserVariable(_) | ExpressionKind::AssignUserVariable(..)) {
-        return true;
+fn is_settled_late(part: &Expression) -> bool {
+    match &part.kind {
+        ExpressionKind::UserVariable(_) | ExpressionKind::SystemVariable(..) => true,
+        ExpressionKind::Function(call) => {
+            let name = call.definition.canonical_name();
+            SETTLED_LATE.contains(&name) || name == "unix_timestamp" && call.arguments.is_empty()
+        }
+        _ => false,
     }
-    let mut found = false;
-    expression.for_each_child(&mut |child| found |= reads_variable(child));
-    found
 }
 
 /// A value as the column holds it.
@@ -61,12 +90,9 @@ fn stored(
     evaluation: &mut PlanningContext<'_, '_>,
 ) -> SqlResult<Value> {
     if *value == Value::Null {
-        return match column.nullable {
-            true => Ok(Value::Null),
-            false => Err(sql_error!(ER_BAD_NULL_ERROR, column.name)),
-        };
+        return Ok(Value::Null);
     }
-    let mut told = Diagnostics::new(CONDITIONS_MAX);
+    let (mut told, mut wrong) = (Diagnostics::new(CONDITIONS_MAX), false);
     let facts = evaluation.facts();
     let mut storing = StoreContext {
         mode: store_mode(facts, false),
@@ -80,13 +106,22 @@ fn stored(
     // An entry of a multi-valued part is an element.
     let target = column.element_type().unwrap_or(&column.column_type);
     let stored = store(value, &expression.result.column_type, target, &mut storing)?;
-    let is_wrong = told.conditions().iter().any(|condition| condition.level != Level::Note);
-    if is_wrong && target.kind.is_temporal() {
+    let is_temporal = target.kind.is_temporal();
+    let is_heard = |condition: &&Condition| {
+        condition.level == Level::Warning
+            && (is_temporal || condition.error.is(&code::ER_TRUNCATED_WRONG_VALUE_FOR_FIELD))
+    };
+    let is_text = target.kind.is_text();
+    for condition in told.conditions().iter().filter(|_| is_temporal || is_text).filter(is_heard) {
+        evaluation.diagnostics().warning(condition.error.clone());
+        wrong |= is_temporal;
+    }
+    if wrong {
         return Err(wrong_arguments());
     }
     Ok(match stored {
         Value::DateTime(moment) if column.column_type.kind == TypeKind::Timestamp => {
-            Value::DateTime(facts.time_zone.stored(moment))
+            Value::DateTime(evaluation.facts().time_zone.stored(moment))
         }
         stored => stored,
     })

@@ -122,15 +122,36 @@ pub(crate) fn give_way(session: &mut Session) {
     });
 }
 
-/// Error 1137 for a statement that uses a temporary table that is open.
-pub(crate) fn refuse_open_temporary(session: &Session, statement: &Statement) -> SqlResult<()> {
-    for used in instance::names_used(statement).tables {
-        let Ok(name) = session.table_name(&used.name) else { continue };
-        if session.handlers.0.iter().any(|handler| handler.is_temporary && handler.table == name) {
-            return Err(sql_error!(ER_CANT_REOPEN_TABLE, used.alias));
-        }
+/// Error 1137 for a temporary table that is open.
+fn refuse_open(session: &Session, name: &ast::ObjectName) -> SqlResult<()> {
+    let Ok(name) = session.table_name(name) else { return Ok(()) };
+    match session.handlers.0.iter().any(|handler| handler.is_temporary && handler.table == name) {
+        true => Err(sql_error!(ER_CANT_REOPEN_TABLE, name.table)),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// Error 1137 for a statement that uses, shows or locks a temporary table that is open.
+pub(crate) fn refuse_open_temporary(session: &Session, statement: &Statement) -> SqlResult<()> {
+    let refuse = |name: &ast::ObjectName| refuse_open(session, name);
+    match statement {
+        Statement::Describe { table, .. } => refuse(table),
+        Statement::Show(show) => match &**show {
+            ast::Show::Columns { table, .. }
+            | ast::Show::Index { table, .. }
+            | ast::Show::CreateTable(table) => refuse(table),
+            _ => Ok(()),
+        },
+        Statement::LockTables(tables) => tables.iter().try_for_each(|locked| refuse(&locked.table)),
+        Statement::CreateView(create) => names_in(&create.query).iter().try_for_each(refuse),
+        _ => instance::names_used(statement).tables.iter().try_for_each(|used| refuse(&used.name)),
+    }
+}
+
+/// The tables that a query names.
+fn names_in(query: &ast::Query) -> Vec<ast::ObjectName> {
+    let statement = Statement::Query(Box::new(query.clone()));
+    instance::names_used(&statement).tables.into_iter().map(|used| used.name).collect()
 }
 
 /// No READ runs any more, however it ended.
@@ -175,10 +196,21 @@ pub(crate) fn close_schema(session: &mut Session, schema: &str) {
     close_those(session, |handler| !handler.is_temporary && handler.table.schema == schema);
 }
 
-/// Before a statement that makes or changes temporary tables: what is open by their names.
+/// Before a statement that makes or changes temporary tables: what is open by their names, and of what the new one is made.
 pub(crate) fn close_temporary(session: &mut Session, statement: &Statement) {
     let names: Vec<&ast::ObjectName> = match statement {
-        Statement::CreateTable(create) if create.temporary => vec![&create.name],
+        Statement::CreateTable(create) => {
+            let mut sources: Vec<ast::ObjectName> = create.like.iter().cloned().collect();
+            sources.extend(create.query.as_deref().map(names_in).unwrap_or_default());
+            for source in sources {
+                if let Ok(name) = session.table_name(&source)
+                    && session.temporary.has(&name)
+                {
+                    close_table(session, &name);
+                }
+            }
+            create.temporary.then_some(&create.name).into_iter().collect()
+        }
         Statement::DropTable(drop) => drop.tables.iter().collect(),
         Statement::AlterTable(alter) => vec![&alter.name],
         Statement::TruncateTable(name) => vec![name],

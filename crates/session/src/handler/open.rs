@@ -1,6 +1,6 @@
 //! HANDLER .. OPEN: what may be opened, and by whom.
 
-use super::{Handler, give_way};
+use super::{Handler, give_way, refuse_open};
 use crate::session::Session;
 use accounts::Privileges;
 use catalog::LockKey;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// So many tables a session can have open; MySQL sets no limit.
 const HANDLERS_MAX: usize = 16_384;
 
-/// Opens a table. Errors: 1031, 1041, 1046, 1049, 1066, 1142, 1146, 1347, and those of waiting for its name.
+/// Opens a table. Errors: 1031, 1041, 1137, 1046, 1049, 1066, 1142, 1146, 1347, and those of waiting for its name.
 pub(super) fn open(session: &mut Session, name: &ObjectName, alias: Option<&str>) -> SqlResult<()> {
     let alias = alias.unwrap_or(&name.name);
     if session.handlers.position(alias).is_some() {
@@ -24,6 +24,7 @@ pub(super) fn open(session: &mut Session, name: &ObjectName, alias: Option<&str>
     }
     let table = session.table_name(name)?;
     let is_temporary = session.temporary.has(&table);
+    refuse_open(session, name)?;
     if !is_temporary {
         session.user.require_table_or_columns(&session.instance, Privileges::SELECT, &table)?;
     }

@@ -2,7 +2,7 @@
 //! It is planned without the optimizer's rules, so that the table is read as the step says, and for nobody's privileges: what OPEN was allowed to
 //! see counts, as in MySQL, and it can name no other table.
 
-use super::key::key_prefix;
+use super::key::{key_prefix, wrong_arguments};
 use super::open::reopen;
 use super::place::{Cut, Keys, Place, Way};
 use super::sink::KeySink;
@@ -10,8 +10,9 @@ use super::{Handler, give_way, unknown};
 use crate::planning::plan_to_run;
 use crate::session::Session;
 use catalog::{LockMode, TableLock, TableLocks};
+use dictionary::ColumnDefault;
 use engine::{ReadMode, Table};
-use errors::{SqlError, SqlResult, code, sql_error};
+use errors::{Diagnostics, SqlError, SqlResult, code, sql_error};
 use exec::{Prepared, StatementContext, StatementOutcome};
 use parser::ast::{
     self, Child, ColumnReference, Expression, HandlerStep, Literal, ObjectName, QueryBody, SelectItem,
@@ -111,7 +112,7 @@ fn run(
         let what = "HANDLER .. READ of several rows by a multi-valued index";
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, what));
     }
-    let statement = query_of(&table, handler, way, asked, rows_max)?;
+    let statement = query_of(&table, handler, way, asked, rows_max, context.diagnostics)?;
     let mut plan = plan_to_run(&statement, context).map_err(in_field_list)?;
     let PlanKind::Query(query, None) = &mut plan.kind else {
         return Err(sql_error!(ER_INTERNAL_ERROR, "HANDLER is no query"));
@@ -160,13 +161,14 @@ fn way_of(table: &Table, handler: &Handler, asked: &Asked<'_>) -> SqlResult<Way>
     Ok(Some(table.index_of_definition(at)))
 }
 
-/// `SELECT *, values FROM table AS alias WHERE filter LIMIT rows_max`. Error 1111 for aggregates.
+/// `SELECT *, values FROM table AS alias WHERE filter LIMIT rows_max`. Errors 1111 for aggregates, 1210 for a default that a column has not got.
 fn query_of(
     table: &Table,
     handler: &Handler,
     way: Way,
     asked: &Asked<'_>,
     rows_max: u64,
+    diagnostics: &mut Diagnostics,
 ) -> SqlResult<Statement> {
     if asked.values().iter().any(aggregates) {
         return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
@@ -175,8 +177,15 @@ fn query_of(
     for (value, column) in asked.values().iter().zip(table.indexes()[way.unwrap_or(0)].key_columns()) {
         let expression = match value {
             Expression::Default(None) => {
-                let name = table.definition().columns[*column].name.clone();
-                Expression::Default(Some(ColumnReference { schema: None, table: None, column: name }))
+                let column = &table.definition().columns[*column];
+                let has_none = column.default == ColumnDefault::Dropped
+                    || column.default == ColumnDefault::None && !column.nullable;
+                if has_none {
+                    diagnostics.warning(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name));
+                    return Err(wrong_arguments());
+                }
+                let column = column.name.clone();
+                Expression::Default(Some(ColumnReference { schema: None, table: None, column }))
             }
             value => value.clone(),
         };
@@ -225,7 +234,8 @@ fn keys_of(
         return Ok(Keys::of_step(asked.step, way, handler.place.as_ref()));
     };
     let values = take_last_columns(query, values.len());
-    let prefix = key_prefix(table, way.unwrap_or(0), &values, context)?;
+    let name = asked.index.unwrap_or_default();
+    let prefix = key_prefix(table, way.unwrap_or(0), name, &values, context)?;
     Ok(Some(Keys::compared(*operator, &prefix)))
 }
 

@@ -7,35 +7,59 @@ use dictionary::{
     CheckDefinition, ColumnDefault, ColumnDefinition, IndexDefinition, IndexKind, RowFormat,
     SchemaDefinition, TableDefinition,
 };
-use expression::TimeZone;
+use expression::{SqlMode, StatementFacts, TimeZone};
 use std::fmt::Write as _;
 use values::print::{literal, quoted};
 use values::{TypeKind, Value};
 
-/// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter, `zone` the session's.
-pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, zone: &TimeZone) -> String {
-    let mut lines: Vec<String> =
-        table.named_columns().iter().map(|column| column_line(column, table.collation, zone)).collect();
-    let order = crate::printed_order(table);
-    lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table)));
-    lines.extend(
-        table.foreign_keys.iter().map(|key| format!("  {}", key.clause(table, &|name| quoted(name), true))),
-    );
-    lines.extend(table.checks.iter().map(check_line));
-    let temporary = if table.id.is_temporary() { "TEMPORARY " } else { "" };
-    format!(
-        "CREATE {temporary}TABLE {} (\n{}\n) ENGINE={}{}",
-        quoted(&table.name.table),
-        lines.join(",\n"),
-        table.options.engine.name(),
-        options(table, next_id)
-    )
+/// What a text owes to the session that asks for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Form<'s> {
+    zone: &'s TimeZone,
+    mode: SqlMode,
 }
 
-fn column_line(column: &ColumnDefinition, table_collation: CollationId, zone: &TimeZone) -> String {
+impl<'s> Form<'s> {
+    pub fn of(facts: &'s StatementFacts) -> Form<'s> {
+        Form { zone: &facts.time_zone, mode: facts.sql_mode }
+    }
+
+    /// A name in the quotes of sql_mode. Expressions have backticks in any case.
+    fn name(self, name: &str) -> String {
+        match self.mode.contains(SqlMode::ANSI_QUOTES) {
+            true => format!("\"{}\"", name.replace('"', "\"\"")),
+            false => quoted(name),
+        }
+    }
+
+    /// Whether options are told that other servers do not know.
+    fn has_options(self) -> bool {
+        !self.mode.contains(SqlMode::ANSI)
+    }
+}
+
+/// SHOW CREATE TABLE. `next_id` is the live AUTO_INCREMENT counter.
+pub(crate) fn create_table(table: &TableDefinition, next_id: Option<u64>, form: Form<'_>) -> String {
+    let mut lines: Vec<String> =
+        table.named_columns().iter().map(|column| column_line(column, table.collation, form)).collect();
+    let order = crate::printed_order(table);
+    lines.extend(order.into_iter().map(|at| index_line(&table.indexes[at], table, form)));
+    let keys = table.foreign_keys.iter();
+    lines.extend(keys.map(|key| format!("  {}", key.clause(table, &|name| form.name(name), true))));
+    lines.extend(table.checks.iter().map(|check| check_line(check, form)));
+    let temporary = if table.id.is_temporary() { "TEMPORARY " } else { "" };
+    let mut text =
+        format!("CREATE {temporary}TABLE {} (\n{}\n)", form.name(&table.name.table), lines.join(",\n"));
+    if form.has_options() {
+        push(&mut text, format_args!(" ENGINE={}{}", table.options.engine.name(), options(table, next_id)));
+    }
+    text
+}
+
+fn column_line(column: &ColumnDefinition, table_collation: CollationId, form: Form<'_>) -> String {
     let column_type = &column.column_type;
     let kind = column_type.kind;
-    let mut line = format!("  {} {}", quoted(&column.name), column_type.sql_text());
+    let mut line = format!("  {} {}", form.name(&column.name), column_type.sql_text());
     if kind.is_text() || kind.has_members() {
         line.push_str(&collation_clauses(column, table_collation));
     }
@@ -49,7 +73,7 @@ fn column_line(column: &ColumnDefinition, table_collation: CollationId, zone: &T
         line.push_str(" NULL");
     }
     if column.generated.is_none() {
-        line.push_str(&default_clause(column, zone));
+        line.push_str(&default_clause(column, form.zone));
     }
     if let Some(digits) = column.on_update_now {
         push(&mut line, format_args!(" ON UPDATE {}", current_timestamp(digits)));
@@ -114,29 +138,32 @@ fn default_clause(column: &ColumnDefinition, zone: &TimeZone) -> String {
     }
 }
 
-fn check_line(check: &CheckDefinition) -> String {
+fn check_line(check: &CheckDefinition, form: Form<'_>) -> String {
     let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
-    format!("  CONSTRAINT {} CHECK ({}){enforced}", quoted(&check.name), check.text)
+    format!("  CONSTRAINT {} CHECK ({}){enforced}", form.name(&check.name), check.text)
 }
 
-fn index_line(index: &IndexDefinition, table: &TableDefinition) -> String {
+fn index_line(index: &IndexDefinition, table: &TableDefinition, form: Form<'_>) -> String {
     let parts: Vec<String> = index
         .parts
         .iter()
         .map(|part| {
             let column = &table.columns[part.column];
             let value = column.key_expression().map(|expression| format!("({expression})"));
-            let name = value.unwrap_or_else(|| quoted(&column.name));
+            let name = value.unwrap_or_else(|| form.name(&column.name));
             let prefix = part.prefix_length.map(|length| format!("({length})")).unwrap_or_default();
             format!("{name}{prefix}{}", if part.descending { " DESC" } else { "" })
         })
         .collect();
     let head = match index.kind {
         IndexKind::Primary => "  PRIMARY KEY".to_owned(),
-        IndexKind::Unique => format!("  UNIQUE KEY {}", quoted(&index.name)),
-        IndexKind::Plain => format!("  KEY {}", quoted(&index.name)),
+        IndexKind::Unique => format!("  UNIQUE KEY {}", form.name(&index.name)),
+        IndexKind::Plain => format!("  KEY {}", form.name(&index.name)),
     };
     let mut line = format!("{head} ({})", parts.join(","));
+    if !form.has_options() {
+        return line;
+    }
     if !index.comment.is_empty() {
         push(&mut line, format_args!(" COMMENT {}", literal(&index.comment)));
     }
@@ -206,7 +233,7 @@ fn byte_literal(bytes: &[u8]) -> String {
 }
 
 /// SHOW CREATE DATABASE.
-pub(crate) fn create_database(schema: &SchemaDefinition, if_not_exists: bool) -> String {
+pub(crate) fn create_database(schema: &SchemaDefinition, if_not_exists: bool, form: Form<'_>) -> String {
     let collation = schema.collation.get();
     let guard = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
     let collate = if !collation.is_default || collation.id == CollationId::UTF8MB4_0900_AI_CI {
@@ -216,7 +243,7 @@ pub(crate) fn create_database(schema: &SchemaDefinition, if_not_exists: bool) ->
     };
     format!(
         "CREATE DATABASE {guard}{} /*!40100 DEFAULT CHARACTER SET {}{collate} */ /*!80016 DEFAULT ENCRYPTION='N' */",
-        quoted(&schema.name),
+        form.name(&schema.name),
         collation.charset().name,
     )
 }

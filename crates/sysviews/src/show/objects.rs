@@ -1,6 +1,6 @@
 //! SHOW forms about schemas and tables.
 
-use super::create::{create_database, create_table};
+use super::create::{Form, create_database, create_table};
 use super::{Listing, Showing};
 use crate::result::{
     bytewise_column, column, computed, line_column, not_null, number_column, sized_column, text, text_column,
@@ -268,9 +268,9 @@ impl Showing<'_> {
                 if let Value::UInt(member) = row[16] {
                     row[16] = text(KEYS[(member as usize).min(4)]);
                 }
-                // MySQL lists these without its dictionary.
+                // MySQL lists these without its dictionary, and has the word for it.
                 if is_own && row[17] == text("") {
-                    row[17] = Value::Null;
+                    row[17] = text("NULL");
                 }
                 row
             })
@@ -335,7 +335,7 @@ impl Showing<'_> {
         }
         match system_tables::definition(&name.schema, &name.table) {
             Some(definition) => {
-                let statement = create_table(&definition, None, &self.settings.facts.time_zone);
+                let statement = create_table(&definition, None, Form::of(&self.settings.facts));
                 Ok(table_text(name.table, statement))
             }
             None => Err(sql_error!(ER_NO_SUCH_TABLE, name.schema, name.table)),
@@ -345,7 +345,7 @@ impl Showing<'_> {
     fn stored_table_text(&self, table: &Table) -> Listing {
         let definition = table.definition();
         let next_id = definition.auto_increment_column().map(|_| table.auto_increment().peek());
-        let statement = create_table(definition, next_id, &self.settings.facts.time_zone);
+        let statement = create_table(definition, next_id, Form::of(&self.settings.facts));
         table_text(definition.name.table.clone(), statement)
     }
 
@@ -405,7 +405,8 @@ impl Showing<'_> {
             },
         };
         let columns = vec![line_column("Database", 64), line_column("Create Database", 1024)];
-        let row = vec![text(name), text(create_database(&schema, if_not_exists))];
+        let row =
+            vec![text(name), text(create_database(&schema, if_not_exists, Form::of(&self.settings.facts)))];
         Ok(Listing { columns, rows: vec![row] })
     }
 }

@@ -235,7 +235,9 @@ fn target_columns(
         let name = as_written(&definition.columns[column].name, &reference.column);
         binder.privileges.require_column(definition, name, TableAccess::Insert);
         if columns.contains(&column) && !target.has_computed() {
-            return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, reference.column));
+            // As it is written first.
+            let first = columns.iter().position(|known| *known == column).map_or(reference, |at| &named[at]);
+            return Err(sql_error!(ER_FIELD_SPECIFIED_TWICE, first.column));
         }
         columns.push(column);
     }

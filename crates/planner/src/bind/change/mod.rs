@@ -20,7 +20,7 @@ pub(crate) use references::row_parents;
 pub(crate) use update::update;
 
 use super::column::table_columns;
-use super::stored_text::{bind_stored, own_expressions, parse_stored};
+use super::stored_text::{NAMELESS, bind_stored, own_expressions, parse_stored, show_names_of};
 use super::{Binder, ChangedTable, Wanted, block_hints, from, function};
 use ::expression::Expression;
 use dictionary::{ColumnDefault, ColumnDefinition, TableDefinition};
@@ -100,7 +100,8 @@ pub(super) fn defaults(
                 DefaultValue::Expression(RowExpression::new(now, definition.columns.len()))
             }
             ColumnDefault::Expression(text) => {
-                push_target(binder, definition, &definition.name.table);
+                push_target(binder, definition, NAMELESS);
+                show_names_of(binder, NAMELESS);
                 let bound = parse_stored(text).and_then(|parsed| bind_stored(binder, &parsed));
                 binder.blocks.pop();
                 DefaultValue::Expression(RowExpression::new(bound?, definition.columns.len()))

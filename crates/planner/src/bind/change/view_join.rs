@@ -9,7 +9,8 @@ use crate::bind::column::find_column;
 use crate::bind::view::{Saved, rights_in};
 use crate::bind::{Binder, from};
 use dictionary::{TableDefinition, ViewCheck as CheckOption};
-use errors::{SqlResult, sql_error};
+use engine::Table;
+use errors::{SqlError, SqlResult, sql_error};
 use optimizer::{Block, Source};
 use parser::ast::{
     self, Child, ColumnReference, JoinCondition, QueryBody, Select, SelectItem, TableFactor, TableReference,
@@ -73,16 +74,39 @@ fn is_join(binder: &Binder<'_>, view: &View) -> SqlResult<bool> {
     }
 }
 
-/// Errors 1395 and 1288 of statements that nobody runs on a view of several tables.
+/// Errors 1395 and 1288 of statements that nobody runs on a view of several tables; 1356 where one of them is not there any more.
 pub(super) fn refuse_join(binder: &Binder<'_>, view: &View, alias: &str, command: &str) -> SqlResult<()> {
     if !matches!(command, "DELETE" | "LOAD") || !is_join(binder, view)? {
         return Ok(());
     }
+    check_tables(binder, view)?;
     let name = &view.definition.shape.name;
     Err(match command {
         "DELETE" => sql_error!(ER_VIEW_DELETE_MERGE_VIEW, name.schema, name.table),
         _ => sql_error!(ER_NON_UPDATABLE_TABLE, alias, command),
     })
+}
+
+/// Error 1356 where a table is gone that a view of several reads.
+fn check_tables(binder: &Binder<'_>, view: &View) -> SqlResult<()> {
+    for factor in factors_of(view).unwrap_or_default() {
+        match inner_view(binder, view, factor)? {
+            Some(_) => {}
+            None if base_table(binder, view, factor).is_some() => {}
+            None => return Err(invalid(view)),
+        }
+    }
+    Ok(())
+}
+
+fn base_table(binder: &Binder<'_>, view: &View, factor: &TableFactor) -> Option<Arc<Table>> {
+    let schema = factor.name.schema.as_deref().unwrap_or(&view.schema);
+    binder.input.engine.dictionary().table(schema, &factor.name.name)
+}
+
+fn invalid(view: &View) -> SqlError {
+    let name = &view.definition.shape.name;
+    sql_error!(ER_VIEW_INVALID, name.schema, name.table)
 }
 
 /// Whether an UPDATE is of a view of several tables.
@@ -196,6 +220,7 @@ pub(super) fn filled_view(binder: &mut Binder<'_>, insert: &ast::Insert, view: V
     }
     let (Some(select), Some(tables)) = (select_of(&view), factors_of(&view)) else { return Ok(view) };
     let join = Join { view: &view, select };
+    join.check_names(insert)?;
     require_conditions(binder, &join, &tables)?;
     for reference in &insert.columns {
         binder.privileges.require_column(&view.definition.shape, &reference.column, TableAccess::Insert);
@@ -255,22 +280,19 @@ fn require_tables(
     tables: &[&TableFactor],
     columns: &[&ColumnReference],
 ) -> SqlResult<()> {
-    let name = &join.view.definition.shape.name;
-    let invalid = || sql_error!(ER_VIEW_INVALID, name.schema, name.table);
     for factor in tables {
-        let schema = factor.name.schema.as_deref().unwrap_or(&join.view.schema);
-        let base = binder.input.engine.dictionary().table(schema, &factor.name.name);
+        let base = base_table(binder, join.view, factor);
         let inner = inner_view(binder, join.view, factor)?;
         let shape = match (&base, &inner) {
             (_, Some(inner)) => &inner.definition.shape,
             (Some(base), None) => base.definition(),
-            (None, None) => return Err(invalid()),
+            (None, None) => return Err(invalid(join.view)),
         };
         binder.privileges.require_table(shape, TableAccess::Insert);
         let is_of = |reference: &&&ColumnReference| reference.table.as_deref() == Some(called(factor));
         for reference in columns.iter().filter(is_of) {
             if shape.column_position(&reference.column).is_none() {
-                return Err(invalid());
+                return Err(invalid(join.view));
             }
             binder.privileges.require_column(shape, &reference.column, TableAccess::Select);
         }
@@ -279,7 +301,7 @@ fn require_tables(
             _ => None,
         });
         if shown.filter(|one| is_of(&one)).any(|one| shape.column_position(&one.column).is_none()) {
-            return Err(invalid());
+            return Err(invalid(join.view));
         }
     }
     Ok(())
@@ -336,6 +358,20 @@ impl Join<'_> {
     /// The item of the select list that a column of the view is.
     fn item(&self, column: &str) -> Option<&SelectItem> {
         self.select.items.get(self.view.definition.shape.column_position(column)?)
+    }
+
+    /// Error 1054 for a name of the list that is none of the view's columns.
+    fn check_names(&self, insert: &ast::Insert) -> SqlResult<()> {
+        let schema = &self.view.definition.shape.name.schema;
+        let is_own = |reference: &&ColumnReference| {
+            self.item(&reference.column).is_some()
+                && reference.table.as_ref().is_none_or(|table| *table == insert.table.name)
+                && reference.schema.as_ref().is_none_or(|named| named == schema)
+        };
+        match insert.columns.iter().find(|reference| !is_own(reference)) {
+            Some(reference) => Err(sql_error!(ER_BAD_FIELD_ERROR, reference, "field list")),
+            None => Ok(()),
+        }
     }
 
     /// The table that has the columns that are given values; None if the view has none of them.
