@@ -242,6 +242,11 @@ impl Diagnostics {
         self.second = Some(error);
     }
 
+    /// Another error ends the statement.
+    pub fn forget_second(&mut self) {
+        self.second = None;
+    }
+
     /// Adds the error that ends the statement.
     pub fn push_last(&mut self, error: SqlError) {
         self.push(Level::Error, error);

@@ -77,12 +77,14 @@ impl JoinTree {
         right.for_each_condition(visit);
     }
 
-    /// Splits the conditions of all joins at their ANDs.
-    pub fn split_conditions(&mut self) {
-        let JoinTree::Join { left, right, conditions, .. } = self else { return };
-        *conditions = std::mem::take(conditions).into_iter().flat_map(conjuncts).collect();
-        left.split_conditions();
-        right.split_conditions();
+    /// The conditions of inner joins that are not on the inner side of an outer one.
+    pub fn for_each_inner_condition(&mut self, visit: &mut dyn FnMut(&mut Expression)) {
+        let JoinTree::Join { left, right, outer, conditions, .. } = self else { return };
+        left.for_each_inner_condition(visit);
+        if !*outer {
+            conditions.iter_mut().for_each(&mut *visit);
+            right.for_each_inner_condition(visit);
+        }
     }
 }
 

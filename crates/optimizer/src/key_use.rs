@@ -138,9 +138,9 @@ fn asks_by_key(block: &Block, number: usize, condition: &Expression) -> bool {
         matches!(&part.kind, ExpressionKind::Function(call) if call.definition.differs_between_rows())
     });
     let is_like = condition.any(&|part| matches!(part.kind, ExpressionKind::Like(_)));
-    !differs
-        && asks_index(block, number, condition)
-        && (!is_like || TermReader { block, table: number, placed: 0 }.read(condition).is_some())
+    let reader = TermReader { block, table: number, placed: 0 };
+    let by_column = || asks_index(block, number, condition) && (!is_like || reader.read(condition).is_some());
+    !differs && (by_column() || reader.asks_elements(condition))
 }
 
 fn is_optional(kind: JoinKind) -> bool {

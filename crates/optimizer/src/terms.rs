@@ -3,7 +3,7 @@
 
 use crate::{Block, Source};
 use dictionary::IndexDefinition;
-use expression::builtin::MEMBER_OF;
+use expression::builtin::{CONTAINS, MEMBER_OF, OVERLAPS};
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::result_type::{TypeClass, class_of};
 use expression::{Expression, ExpressionKind};
@@ -127,6 +127,14 @@ pub(super) fn keeps_order_when_equal(condition: &Expression) -> bool {
     is_exact(&comparison.left) && is_exact(&comparison.right)
 }
 
+/// The elements of a constant array over which a multi-valued index is asked.
+fn listed(elements: &Expression) -> &[Expression] {
+    match &elements.kind {
+        ExpressionKind::Function(call) if call.definition.name == "json_array" => &call.arguments,
+        _ => &[],
+    }
+}
+
 fn is_null(value: &Expression) -> bool {
     matches!(value.literal(), Some(Value::Null))
 }
@@ -174,7 +182,7 @@ impl TermReader<'_> {
             }
             return Some(Terms::Any(alternatives));
         }
-        self.single(condition).map(Terms::One)
+        self.single(condition).map(Terms::One).or_else(|| self.any_element(condition))
     }
 
     /// What MySQL knows of the keys that a condition leaves, where an index does not help to find them: those around values that
@@ -280,11 +288,19 @@ impl TermReader<'_> {
                 let asked = Asked::Prefix(&like.pattern, like.escape);
                 (usable && starts).then_some(Term { column, asked })
             }
-            ExpressionKind::Function(call) if call.definition.name == MEMBER_OF => {
-                let [value, array] = call.arguments.as_slice() else { return None };
-                let column = self.column(array)?;
-                let is_asked = self.has_elements(column) && self.is_known(value);
-                is_asked.then_some(Term { column, asked: Asked::Point(value, false) })
+            ExpressionKind::Function(call) => {
+                let (name, arguments) = (call.definition.name, call.arguments.as_slice());
+                let (array, element) = match (name, arguments) {
+                    (MEMBER_OF, [element, array]) => (array, element),
+                    // Of all of them one finds the rows.
+                    (CONTAINS, [array, elements]) => (array, listed(elements).first()?),
+                    (OVERLAPS, [array, elements]) => match listed(elements) {
+                        [only] => (array, only),
+                        _ => return None,
+                    },
+                    _ => return None,
+                };
+                self.element(array, element)
             }
             _ => None,
         }
@@ -316,6 +332,35 @@ impl TermReader<'_> {
             ComparisonOperator::GreaterOrEqual => Asked::Range { low: bound(true), high: None },
         };
         Some(Term { column, asked })
+    }
+
+    /// What is asked of a column of elements that multi-valued indexes have.
+    fn element<'e>(&self, array: &Expression, element: &'e Expression) -> Option<Term<'e>> {
+        let column = self.column(array)?;
+        let is_asked = self.has_elements(column) && self.is_known(element);
+        is_asked.then_some(Term { column, asked: Asked::Point(element, false) })
+    }
+
+    /// Whether a condition asks a multi-valued index for elements.
+    pub fn asks_elements(&self, condition: &Expression) -> bool {
+        let is_element = |term: &Term<'_>| self.has_elements(term.column);
+        match self.read(condition) {
+            Some(Terms::One(term)) => is_element(&term),
+            Some(Terms::Any(branches)) => branches.iter().all(|terms| terms.iter().any(is_element)),
+            None => false,
+        }
+    }
+
+    /// JSON_OVERLAPS with several elements: one of them is there.
+    fn any_element<'e>(&self, condition: &'e Expression) -> Option<Terms<'e>> {
+        let ExpressionKind::Function(call) = &condition.kind else { return None };
+        let [array, elements] = call.arguments.as_slice() else { return None };
+        let elements = listed(elements);
+        if call.definition.name != OVERLAPS || elements.len() < 2 {
+            return None;
+        }
+        let alternatives = elements.iter().map(|element| Some(vec![self.element(array, element)?]));
+        alternatives.collect::<Option<_>>().map(Terms::Any)
     }
 
     /// Whether indexes have the elements of the column's arrays.

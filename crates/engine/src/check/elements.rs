@@ -16,25 +16,28 @@ pub(super) fn check_elements(
     number: usize,
     faults: &mut Vec<String>,
 ) -> EngineResult<u64> {
-    let index = table.index(number)?;
+    let (index, view, engine) = (table.index(number)?, transaction.view()?, &transaction.engine);
     let options = ScanOptions { columns: index.columns.clone(), ..ScanOptions::default() };
     let mut scan = transaction.scan(table, options)?;
     let (mut batch, mut expected) = (RowBatch::new(), 0);
     let (mut key, mut stored) = (Vec::new(), Vec::new());
     while scan.next_batch(transaction, &mut batch, BATCH_ROWS)? {
         for at in 0..batch.len() {
-            let view = table.view(batch.row(at))?;
+            let row = table.view(batch.row(at))?;
             stored.clear();
-            index.stored_row(&view, &mut stored)?;
-            for element in index.elements(&view)? {
+            index.stored_row(&row, &mut stored)?;
+            for element in index.elements(&row)? {
                 expected += 1;
                 key.clear();
-                index.own_key(&view, element, &mut key)?;
+                index.own_key(&row, element, &mut key)?;
                 append_clustered_key(&mut key, 0, batch.key(at))?;
+                // What was written since the snapshot may keep another row.
                 let mut agrees = Ok(false);
-                index.tree.get(&transaction.engine.pool, &key, |value| {
-                    agrees = parse_entry(EntryKind::Secondary, value)
-                        .map(|entry| entry.deleted || entry.row.is_empty() || entry.row == stored);
+                index.tree.get(&engine.pool, &key, |value| {
+                    agrees = parse_entry(EntryKind::Secondary, value).map(|entry| {
+                        let is_later = !engine.reads.sees(view, entry.writer);
+                        is_later || entry.deleted || entry.row.is_empty() || entry.row == stored
+                    });
                 })?;
                 if !agrees? && faults.len() < FAULTS_MAX {
                     let (name, row) = (index_name(table, number), batch.key(at));

@@ -139,10 +139,14 @@ impl RowWriter<'_> {
             index.elements(row)?.map(key_of).collect()
         };
         let (old_keys, new_keys) = (keys_of(old)?, keys_of(new)?);
-        old_keys.difference(&new_keys).try_for_each(|key| self.mark_secondary(index, key))?;
+        for key in old_keys.difference(&new_keys) {
+            self.transaction.check_kill()?;
+            self.mark_secondary(index, key)?;
+        }
         let is_same = |column: &usize| old.raw(*column) == new.raw(*column);
         let keeps_stored = index.row_columns.iter().all(is_same);
         for key in &new_keys {
+            self.transaction.check_kill()?;
             if !old_keys.contains(key) {
                 let mut stored = Vec::new();
                 index.entry_row(new, key.len(), &mut stored)?;
@@ -186,6 +190,9 @@ impl RowWriter<'_> {
         for index in self.table.indexes.iter().skip(1) {
             let mut entry_key = Vec::new();
             for element in index.elements(&view)? {
+                if index.is_multi_valued() {
+                    self.transaction.check_kill()?;
+                }
                 entry_key.clear();
                 index.own_key(&view, element, &mut entry_key)?;
                 append_clustered_key(&mut entry_key, 0, key)?;

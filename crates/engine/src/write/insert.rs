@@ -91,8 +91,12 @@ impl RowWriter<'_> {
         clustered_key: &[u8],
     ) -> EngineResult<()> {
         let mut buffers = BUFFERS.take();
-        let mut insert =
-            |element| self.insert_secondary_with((number, index), view, element, clustered_key, &mut buffers);
+        let mut insert = |element| {
+            if index.is_multi_valued() {
+                self.transaction.check_kill()?;
+            }
+            self.insert_secondary_with((number, index), view, element, clustered_key, &mut buffers)
+        };
         let result = index.elements(view).and_then(|mut elements| elements.try_for_each(&mut insert));
         BUFFERS.set(buffers);
         result

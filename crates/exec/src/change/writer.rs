@@ -424,7 +424,9 @@ impl<'p> Writer<'p> {
     pub fn first_error(&mut self, error: SqlError, run: &mut Run<'_, '_>) -> SqlError {
         // What was raised is this error, or came after it.
         run.diagnostics().take_raised();
-        self.flush(run).err().unwrap_or(error)
+        let Err(earlier) = self.flush(run) else { return error };
+        run.diagnostics().forget_second();
+        earlier
     }
 
     /// Ends the statement, whose rows were all given or which failed. LAST_INSERT_ID() keeps the id of a row that went in

@@ -154,6 +154,10 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 /// What the operator MEMBER OF is called as a function; no text leads to it.
 pub const MEMBER_OF: &str = "member of";
+/// The function that asks whether a document has all elements of another.
+pub const CONTAINS: &str = "json_contains";
+/// The function that asks whether a document has some element of another.
+pub const OVERLAPS: &str = "json_overlaps";
 
 impl FunctionDefinition {
     /// The name that stands for all synonyms.

@@ -5,13 +5,13 @@
 use super::Binder;
 use super::indexed_values::bound_in_table;
 use super::stored_text::parse_stored;
-use ::expression::builtin::MEMBER_OF;
+use ::expression::builtin::{CONTAINS, FunctionDefinition, MEMBER_OF, OVERLAPS};
 use ::expression::{
     DocumentWatch, EvaluationContext, Expression, ExpressionKind, FunctionCall, ResultType, TypeClass,
 };
 use dictionary::{ColumnDefinition, TableDefinition};
 use errors::{Diagnostics, SqlResult};
-use optimizer::{JoinTree, LogicalSelect, Source, conjuncts};
+use optimizer::{LogicalSelect, Source};
 use parser::ast;
 use plan::MultiValuedPart;
 use plan::json_table::store_mode;
@@ -20,8 +20,9 @@ use std::sync::Arc;
 use values::json::{Node, element_value};
 use values::{RowRef, Value};
 
-/// More elements of a constant are not looked for one by one.
+/// A statement looks for so many elements; its further conditions ask the documents.
 const ELEMENTS_MAX: usize = 1000;
+const JSON_ARRAY: &str = "json_array";
 /// Nobody reads them.
 const CONDITIONS_MAX: usize = 1;
 
@@ -38,21 +39,10 @@ pub(crate) fn read_indexed_elements(binder: &mut Binder<'_>, select: &mut Logica
         let table = Arc::clone(table);
         for place in usable_arrays(binder, number, table.definition()) {
             let Some(array) = IndexedArray::of(binder, number, table.definition(), place) else { continue };
-            let mut is_asked = false;
-            let mut replace = |call: &FunctionCall| {
-                let asked = array.asked(binder, call);
-                is_asked |= asked.is_some();
-                asked
-            };
+            let mut replace = |call: &FunctionCall| array.asked(binder, call);
             select.conditions.iter_mut().for_each(|condition| replace_calls(condition, &mut replace));
             if let Some(tree) = &mut select.tree {
-                tree.for_each_condition(&mut |condition| replace_calls(condition, &mut replace));
-            }
-            if is_asked {
-                // JSON_CONTAINS has become an AND.
-                let conditions = std::mem::take(&mut select.conditions);
-                select.conditions = conditions.into_iter().flat_map(conjuncts).collect();
-                select.tree.iter_mut().for_each(JoinTree::split_conditions);
+                tree.for_each_inner_condition(&mut |condition| replace_calls(condition, &mut replace));
             }
         }
     }
@@ -67,7 +57,7 @@ pub(crate) fn asks_documents(select: &LogicalSelect) -> bool {
 }
 
 fn is_question(call: &FunctionCall) -> bool {
-    matches!(call.definition.name, MEMBER_OF | "json_contains" | "json_overlaps") && call.arguments.len() == 2
+    matches!(call.definition.name, MEMBER_OF | CONTAINS | OVERLAPS) && call.arguments.len() == 2
 }
 
 /// The columns of elements that an index has which hints leave.
@@ -83,6 +73,11 @@ fn replace_calls(condition: &mut Expression, replace: &mut dyn FnMut(&FunctionCa
     match &mut condition.kind {
         ExpressionKind::And(terms) | ExpressionKind::Or(terms) => {
             terms.iter_mut().for_each(|term| replace_calls(term, replace));
+        }
+        // Truth values that are compared, as MySQL.
+        ExpressionKind::Compare(comparison) => {
+            replace_calls(&mut comparison.left, replace);
+            replace_calls(&mut comparison.right, replace);
         }
         ExpressionKind::Function(call) if is_question(call) => {
             if let Some(asked) = replace(call) {
@@ -120,35 +115,38 @@ impl IndexedArray {
     fn asked(&self, binder: &mut Binder<'_>, call: &FunctionCall) -> Option<Expression> {
         let is_document = |argument: &Expression| ::expression::yields_same(argument, &self.value.expression);
         let (first, second) = (&call.arguments[0], &call.arguments[1]);
-        let (constant, joins): (_, fn(Vec<Expression>) -> Expression) = match call.definition.name {
-            MEMBER_OF if is_document(second) && self.takes(first) => (first, Expression::and),
-            "json_contains" if is_document(first) => (second, Expression::and),
-            "json_overlaps" if is_document(first) => (second, Expression::or),
-            "json_overlaps" if is_document(second) => (first, Expression::or),
+        let constant = match call.definition.name {
+            MEMBER_OF if is_document(second) && self.takes(first) => first,
+            CONTAINS if is_document(first) => second,
+            OVERLAPS if is_document(first) => second,
+            OVERLAPS if is_document(second) => first,
             _ => return None,
         };
         let is_element = call.definition.name == MEMBER_OF;
         let elements = self.elements_of(binder, constant, is_element)?;
-        if elements.is_empty() || elements.len() > ELEMENTS_MAX {
-            return None;
-        }
-        let questions: SqlResult<Vec<Expression>> =
-            elements.into_iter().map(|element| self.is_member(binder, element)).collect();
-        questions.ok().map(joins)
+        let element_type = self.hidden.element_type()?;
+        let constant = |value| Expression::constant(value, ResultType::column(element_type.clone(), false));
+        let mut elements: Vec<Expression> = elements.into_iter().map(constant).collect();
+        let column = self.value.column_in(binder.block());
+        let arguments = if is_element {
+            vec![elements.pop()?, column]
+        } else {
+            vec![column, called(binder, builtins::find(JSON_ARRAY)?, elements).ok()?]
+        };
+        called(binder, call.definition, arguments).ok()
     }
 
-    /// Whether MySQL takes such a value for one of the elements' type. Of documents their values tell.
+    /// Whether MySQL takes such a value for one of the elements' type.
     fn takes(&self, value: &Expression) -> bool {
         use TypeClass as Class;
         let Some(element_type) = self.hidden.element_type() else { return false };
         let elements = ::expression::result_type::class_of(element_type.kind);
         matches!(
             (elements, value.result.class()),
-            (_, Class::Json)
-                | (Class::Integer, Class::Integer)
+            (Class::Integer, Class::Integer)
                 | (Class::Decimal, Class::Decimal)
-                | (Class::Text, Class::Text)
-                | (Class::DateTime | Class::Time, Class::DateTime | Class::Time | Class::Text)
+                | (Class::Text, Class::Text | Class::Json)
+                | (Class::DateTime | Class::Time, Class::DateTime | Class::Time | Class::Text | Class::Json)
         )
     }
 
@@ -162,7 +160,7 @@ impl IndexedArray {
         let may_change = |part: &Expression| match &part.kind {
             ExpressionKind::Subquery(_) | ExpressionKind::AssignUserVariable(..) => true,
             ExpressionKind::UserVariable(_) => binder.nature.assigns,
-            ExpressionKind::Function(call) => !call.definition.pure,
+            ExpressionKind::Function(call) => call.definition.differs_between_rows(),
             _ => false,
         };
         if constant.reads_rows() || constant.any(&may_change) {
@@ -170,14 +168,17 @@ impl IndexedArray {
         }
         // The plan is one for this value.
         binder.nature.volatile |= constant.literal().is_none();
-        let as_document = if is_element { builtins::find("json_array")? } else { &builtins::CAST_AS_ARRAY };
-        let site = binder.site();
-        let document = Expression::call(as_document, vec![constant.clone()], site, binder.facts).ok()?;
+        let as_document = if is_element { builtins::find(JSON_ARRAY)? } else { &builtins::CAST_AS_ARRAY };
+        let document = called(binder, as_document, vec![constant.clone()]).ok()?;
         let reported = binder.input.context.diagnostics().mark();
         let array = self.array_of(&document, binder.input.context);
         binder.input.context.diagnostics().forget_since(reported);
         let array = array?;
         let Node::Array(elements) = Node::of(&array) else { return None };
+        binder.nature.elements_asked += elements.len();
+        if binder.nature.elements_asked > ELEMENTS_MAX {
+            return None;
+        }
         elements.iter().map(|element| element_value(element, self.hidden.element_type()?)).collect()
     }
 
@@ -188,11 +189,13 @@ impl IndexedArray {
         let mut told = Diagnostics::new(CONDITIONS_MAX);
         part.value(&document, &mut told, &DocumentWatch::new(context)).ok()
     }
+}
 
-    fn is_member(&self, binder: &mut Binder<'_>, element: Value) -> SqlResult<Expression> {
-        let element_type = self.hidden.element_type().unwrap_or(&self.hidden.column_type);
-        let element = Expression::constant(element, ResultType::column(element_type.clone(), false));
-        let (column, site) = (self.value.column_in(binder.block()), binder.site());
-        Expression::call(&builtins::MEMBER_OF, vec![element, column], site, binder.facts)
-    }
+fn called(
+    binder: &mut Binder<'_>,
+    definition: &'static FunctionDefinition,
+    arguments: Vec<Expression>,
+) -> SqlResult<Expression> {
+    let site = binder.site();
+    Expression::call(definition, arguments, site, binder.facts)
 }

@@ -11,6 +11,8 @@ pub(crate) struct Nature {
     pub assigns: bool,
     /// Numbers of the subqueries in FROM that do.
     pub assigning: Vec<u32>,
+    /// How many elements its conditions look for in multi-valued indexes.
+    pub elements_asked: usize,
     /// Whether the query that is being bound must run again for each row that asks for it: it uses user variables, or
     /// functions that differ from call to call.
     pub repeats: bool,
