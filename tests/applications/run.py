@@ -1,7 +1,7 @@
 """Test suites of other projects against a server; see README.md beside it.
 
     run.py install                          fetches the suites into target/applications
-    run.py run HOST:PORT LABEL [PART ...]   runs them (ten apps and two parts, or any `django/APP`, `sqlalchemy/PART`)
+    run.py run HOST:PORT LABEL [PART ...]   runs them (those of PARTS, or any `django/APP`, `sqlalchemy/PART`)
                                             and keeps what became of each test
     run.py compare A B                      what passes at A and not at B, and the share of A's passed tests that pass at B
     run.py causes A B                       the same tests by the last line of their failure at B
@@ -15,6 +15,8 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
+import programs
+
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent.parent / "target")).resolve() / "applications"
 PYTHON = TARGET / "venv" / "bin" / "python"
@@ -22,7 +24,7 @@ DJANGO_APPS = ["basic", "queries", "migrations", "schema", "backends", "transact
                "expressions", "introspection"]
 # Other folders of its tests are run with what they mark as a database's business.
 SQLALCHEMY_PARTS = {"mysql": "test/dialect/mysql", "suite": "test/dialect/test_suite.py"}
-PARTS = [f"django/{app}" for app in DJANGO_APPS] + [f"sqlalchemy/{part}" for part in SQLALCHEMY_PARTS]
+PARTS = [f"django/{app}" for app in DJANGO_APPS] + [f"sqlalchemy/{part}" for part in SQLALCHEMY_PARTS] + programs.PARTS
 # A part that takes longer hangs: what it has written until then counts.
 PART_SECONDS_MAX = 3600
 SHARE_WANTED = 0.97
@@ -45,6 +47,7 @@ def install():
             subprocess.run([sys.executable, "-m", "venv", TARGET / "venv"], check=True)
         subprocess.run([PYTHON, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"], check=True)
         stamp.write_text(wanted)
+    programs.install(TARGET)
     for name in ("Django", "SQLAlchemy"):
         if sources(name).exists():
             continue
@@ -100,6 +103,13 @@ def run_sqlalchemy(part, environment):
     return ended
 
 
+def run_program(suite, name, environment):
+    environment = dict(environment, NODE_PATH=str(TARGET / "node" / "node_modules"))
+    ended = run_part(programs.command(suite, name, TARGET), TARGET, environment)
+    programs.keep(environment)
+    return ended
+
+
 def run(target, label, parts):
     host, port = target.split(":")
     for part in parts or PARTS:
@@ -112,8 +122,9 @@ def run(target, label, parts):
             pathlib.Path(path).unlink(missing_ok=True)
         environment = dict(os.environ, APPLICATION_HOST=host, APPLICATION_PORT=port,
                            **{f"APPLICATION_{key}": path for key, path in files.items()})
-        ended = {"django": run_django, "sqlalchemy": run_sqlalchemy}[suite](name, environment)
-        found = collections.Counter(outcomes(base).values())
+        suites = {"django": run_django, "sqlalchemy": run_sqlalchemy}
+        ended = suites[suite](name, environment) if suite in suites else run_program(suite, name, environment)
+        found = collections.Counter(outcome.split(" ", 1)[0] for outcome in outcomes(base).values())
         print(part, dict(found), "" if ended else "(did not end)", flush=True)
         if not found:
             print(pathlib.Path(files["LOG"]).read_text(errors="replace")[-2000:], flush=True)
@@ -141,9 +152,9 @@ def lost(before, after):
     for part in PARTS + sorted((more[0] & more[1]) - set(PARTS)):
         name = part.replace("/", ".")
         first, second = outcomes(TARGET / "results" / before / name), outcomes(TARGET / "results" / after / name)
-        passed = [test for test, outcome in first.items() if outcome == "passed"]
+        passed = [test for test, outcome in first.items() if outcome.startswith("passed")]
         if passed:
-            yield part, passed, [(test, second.get(test, "not run")) for test in passed if second.get(test) != "passed"]
+            yield part, passed, [(test, second.get(test, "not run")) for test in passed if second.get(test) != first[test]]
 
 
 def compare(before, after):
@@ -152,7 +163,7 @@ def compare(before, after):
         all_passed, all_lost = all_passed + len(passed), all_lost + len(missing)
         print(f"{part}: {len(passed)} pass at {before}, {len(passed) - len(missing)} of them at {after}: {1 - len(missing) / len(passed):.1%}")
         for test, outcome in missing:
-            print(f"    {outcome}\t{test}")
+            print(f"    {outcome[:200]}\t{test}")
         short |= len(missing) > len(passed) * (1 - SHARE_WANTED)
     print(f"all: {all_passed} pass at {before}, {all_passed - all_lost} of them at {after}: {1 - all_lost / max(all_passed, 1):.1%}")
     return 1 if short or not all_passed else 0
