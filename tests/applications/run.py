@@ -15,6 +15,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
+import go_tests
 import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -24,7 +25,8 @@ DJANGO_APPS = ["basic", "queries", "migrations", "schema", "backends", "transact
                "expressions", "introspection"]
 # Other folders of its tests are run with what they mark as a database's business.
 SQLALCHEMY_PARTS = {"mysql": "test/dialect/mysql", "suite": "test/dialect/test_suite.py"}
-PARTS = [f"django/{app}" for app in DJANGO_APPS] + [f"sqlalchemy/{part}" for part in SQLALCHEMY_PARTS] + programs.PARTS
+PARTS = [f"django/{app}" for app in DJANGO_APPS] + [f"sqlalchemy/{part}" for part in SQLALCHEMY_PARTS] + ["alembic/tests"] + \
+    programs.PARTS + [f"go/{package}" for package in go_tests.PACKAGES]
 # A part that takes longer hangs: what it has written until then counts.
 PART_SECONDS_MAX = 3600
 SHARE_WANTED = 0.97
@@ -48,7 +50,7 @@ def install():
         subprocess.run([PYTHON, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"], check=True)
         stamp.write_text(wanted)
     programs.install(TARGET)
-    for name in ("Django", "SQLAlchemy"):
+    for name in ("Django", "SQLAlchemy", "alembic"):
         if sources(name).exists():
             continue
         archives = TARGET / "archives"
@@ -73,20 +75,23 @@ def run_part(command, folder, environment):
         return False
 
 
-def run_django(app, environment):
+def run_django(_, app, environment):
     environment = dict(environment, PYTHONPATH=f"{HERE}:{sources('Django')}")
     command = [PYTHON, "runtests.py", "--settings", "django_settings", "--parallel", "1", "--noinput", app]
     return run_part(command, sources("Django") / "tests", environment)
 
 
-def run_sqlalchemy(part, environment):
+def run_pytest(suite, part, environment):
+    """A part of SQLAlchemy's tests or of Alembic's, which are run by its plugin."""
     host, port, report = environment["APPLICATION_HOST"], environment["APPLICATION_PORT"], pathlib.Path(environment["APPLICATION_LOG"] + ".xml")
+    folder = SQLALCHEMY_PARTS.get(part) if suite == "sqlalchemy" else None
+    chosen = [folder] if folder else ["--backend-only", part if suite == "alembic" else f"test/{part}"]
     query(host, port, "DROP DATABASE IF EXISTS applications_sqlalchemy", "DROP DATABASE IF EXISTS test_schema",
           "CREATE DATABASE applications_sqlalchemy CHARACTER SET utf8mb4", "CREATE DATABASE test_schema CHARACTER SET utf8mb4")
     url = f"mysql+pymysql://root@{host}:{port}/applications_sqlalchemy?charset=utf8mb4"
     report.unlink(missing_ok=True)
-    ended = run_part([PYTHON, "-m", "pytest", "--dburi", url, "--maxfail", "100000", "--junit-xml", report, "-q",
-                      *([SQLALCHEMY_PARTS[part]] if part in SQLALCHEMY_PARTS else ["--backend-only", f"test/{part}"])], sources("SQLAlchemy"), environment)
+    command = [PYTHON, "-m", "pytest", "--dburi", url, "--maxfail", "100000", "--junit-xml", report, "-q", *chosen]
+    ended = run_part(command, sources("SQLAlchemy" if suite == "sqlalchemy" else "alembic"), environment)
     if report.exists():
         with open(environment["APPLICATION_OUTCOMES"], "w") as outcomes, open(environment["APPLICATION_FAILURES"], "w") as failures:
             for case in xml.etree.ElementTree.parse(report).iter("testcase"):
@@ -103,11 +108,23 @@ def run_sqlalchemy(part, environment):
     return ended
 
 
+def run_go(_, name, environment):
+    host, port = environment["APPLICATION_HOST"], environment["APPLICATION_PORT"]
+    query(host, port, f"DROP DATABASE IF EXISTS {go_tests.SCHEMA}", f"CREATE DATABASE {go_tests.SCHEMA}")
+    ended = run_part(go_tests.command(name), TARGET, dict(environment, **go_tests.variables(host, port)))
+    go_tests.keep(environment)
+    query(host, port, f"DROP DATABASE IF EXISTS {go_tests.SCHEMA}")
+    return ended
+
+
 def run_program(suite, name, environment):
     environment = dict(environment, NODE_PATH=str(TARGET / "node" / "node_modules"))
     ended = run_part(programs.command(suite, name, TARGET), TARGET, environment)
     programs.keep(environment)
     return ended
+
+
+SUITES = {"django": run_django, "sqlalchemy": run_pytest, "alembic": run_pytest, "node": run_program, "java": run_program, "go": run_go}
 
 
 def run(target, label, parts):
@@ -122,8 +139,7 @@ def run(target, label, parts):
             pathlib.Path(path).unlink(missing_ok=True)
         environment = dict(os.environ, APPLICATION_HOST=host, APPLICATION_PORT=port,
                            **{f"APPLICATION_{key}": path for key, path in files.items()})
-        suites = {"django": run_django, "sqlalchemy": run_sqlalchemy}
-        ended = suites[suite](name, environment) if suite in suites else run_program(suite, name, environment)
+        ended = SUITES[suite](suite, name, environment)
         found = collections.Counter(outcome.split(" ", 1)[0] for outcome in outcomes(base).values())
         print(part, dict(found), "" if ended else "(did not end)", flush=True)
         if not found:
@@ -142,7 +158,9 @@ def failures(base):
     for text in path.read_text(errors="replace").split("=== ")[1:] if path.exists() else []:
         head, _, body = text.partition("\n")
         if "\t" in head:
-            found.setdefault(head.split("\t", 1)[1].split(" ")[0], body.strip())
+            name = head.split("\t", 1)[1]
+            for key in (name, name.split(" ")[0]):
+                found.setdefault(key, body.strip())
     return found
 
 
