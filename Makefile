@@ -27,8 +27,9 @@ test-drivers:
 	$(TARGET)/venv/bin/python tests/with_server.py --binary $(TARGET)/quick/iruka -- \
 		$(TARGET)/venv/bin/python tests/drivers/run.py {target}
 
-# Takes a quarter of an hour, and downloads. What passed at REFERENCE is kept in target/applications/results/mysql.
+# Takes half an hour, and downloads. What passed at REFERENCE is kept in target/applications/results/mysql.
 test-applications:
+	tests/install.sh drivers
 	python3 tests/applications/run.py install
 	$(CARGO) build --profile quick --bin iruka
 	test -d $(TARGET)/applications/results/mysql || python3 tests/applications/run.py run $(REFERENCE) mysql

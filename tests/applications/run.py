@@ -1,7 +1,7 @@
 """Test suites of other projects against a server; see README.md beside it.
 
     run.py install                          fetches the suites into target/applications
-    run.py run HOST:PORT LABEL [PART ...]   runs them (ten apps and two parts, or any `django/APP`, `sqlalchemy/PART`)
+    run.py run HOST:PORT LABEL [PART ...]   runs them (those of PARTS, or any `django/APP`, `sqlalchemy/PART`)
                                             and keeps what became of each test
     run.py compare A B                      what passes at A and not at B, and the share of A's passed tests that pass at B
     run.py causes A B                       the same tests by the last line of their failure at B
@@ -15,6 +15,9 @@ import subprocess
 import sys
 import xml.etree.ElementTree
 
+import go_tests
+import programs
+
 HERE = pathlib.Path(__file__).resolve().parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent.parent / "target")).resolve() / "applications"
 PYTHON = TARGET / "venv" / "bin" / "python"
@@ -22,7 +25,8 @@ DJANGO_APPS = ["basic", "queries", "migrations", "schema", "backends", "transact
                "expressions", "introspection"]
 # Other folders of its tests are run with what they mark as a database's business.
 SQLALCHEMY_PARTS = {"mysql": "test/dialect/mysql", "suite": "test/dialect/test_suite.py"}
-PARTS = [f"django/{app}" for app in DJANGO_APPS] + [f"sqlalchemy/{part}" for part in SQLALCHEMY_PARTS]
+PARTS = [f"django/{app}" for app in DJANGO_APPS] + [f"sqlalchemy/{part}" for part in SQLALCHEMY_PARTS] + ["alembic/tests"] + \
+    programs.PARTS + [f"go/{package}" for package in go_tests.PACKAGES]
 # A part that takes longer hangs: what it has written until then counts.
 PART_SECONDS_MAX = 3600
 SHARE_WANTED = 0.97
@@ -45,7 +49,8 @@ def install():
             subprocess.run([sys.executable, "-m", "venv", TARGET / "venv"], check=True)
         subprocess.run([PYTHON, "-m", "pip", "install", "-q", "-r", HERE / "requirements.txt"], check=True)
         stamp.write_text(wanted)
-    for name in ("Django", "SQLAlchemy"):
+    programs.install(TARGET)
+    for name in ("Django", "SQLAlchemy", "alembic"):
         if sources(name).exists():
             continue
         archives = TARGET / "archives"
@@ -70,20 +75,23 @@ def run_part(command, folder, environment):
         return False
 
 
-def run_django(app, environment):
+def run_django(_, app, environment):
     environment = dict(environment, PYTHONPATH=f"{HERE}:{sources('Django')}")
     command = [PYTHON, "runtests.py", "--settings", "django_settings", "--parallel", "1", "--noinput", app]
     return run_part(command, sources("Django") / "tests", environment)
 
 
-def run_sqlalchemy(part, environment):
+def run_pytest(suite, part, environment):
+    """A part of SQLAlchemy's tests or of Alembic's, which are run by its plugin."""
     host, port, report = environment["APPLICATION_HOST"], environment["APPLICATION_PORT"], pathlib.Path(environment["APPLICATION_LOG"] + ".xml")
+    folder = SQLALCHEMY_PARTS.get(part) if suite == "sqlalchemy" else None
+    chosen = [folder] if folder else ["--backend-only", part if suite == "alembic" else f"test/{part}"]
     query(host, port, "DROP DATABASE IF EXISTS applications_sqlalchemy", "DROP DATABASE IF EXISTS test_schema",
           "CREATE DATABASE applications_sqlalchemy CHARACTER SET utf8mb4", "CREATE DATABASE test_schema CHARACTER SET utf8mb4")
     url = f"mysql+pymysql://root@{host}:{port}/applications_sqlalchemy?charset=utf8mb4"
     report.unlink(missing_ok=True)
-    ended = run_part([PYTHON, "-m", "pytest", "--dburi", url, "--maxfail", "100000", "--junit-xml", report, "-q",
-                      *([SQLALCHEMY_PARTS[part]] if part in SQLALCHEMY_PARTS else ["--backend-only", f"test/{part}"])], sources("SQLAlchemy"), environment)
+    command = [PYTHON, "-m", "pytest", "--dburi", url, "--maxfail", "100000", "--junit-xml", report, "-q", *chosen]
+    ended = run_part(command, sources("SQLAlchemy" if suite == "sqlalchemy" else "alembic"), environment)
     if report.exists():
         with open(environment["APPLICATION_OUTCOMES"], "w") as outcomes, open(environment["APPLICATION_FAILURES"], "w") as failures:
             for case in xml.etree.ElementTree.parse(report).iter("testcase"):
@@ -100,6 +108,25 @@ def run_sqlalchemy(part, environment):
     return ended
 
 
+def run_go(_, name, environment):
+    host, port = environment["APPLICATION_HOST"], environment["APPLICATION_PORT"]
+    query(host, port, f"DROP DATABASE IF EXISTS {go_tests.SCHEMA}", f"CREATE DATABASE {go_tests.SCHEMA}")
+    ended = run_part(go_tests.command(name), TARGET, dict(environment, **go_tests.variables(host, port)))
+    go_tests.keep(environment)
+    query(host, port, f"DROP DATABASE IF EXISTS {go_tests.SCHEMA}")
+    return ended
+
+
+def run_program(suite, name, environment):
+    environment = dict(environment, NODE_PATH=str(TARGET / "node" / "node_modules"))
+    ended = run_part(programs.command(suite, name, TARGET), TARGET, environment)
+    programs.keep(environment)
+    return ended
+
+
+SUITES = {"django": run_django, "sqlalchemy": run_pytest, "alembic": run_pytest, "node": run_program, "java": run_program, "go": run_go}
+
+
 def run(target, label, parts):
     host, port = target.split(":")
     for part in parts or PARTS:
@@ -112,8 +139,8 @@ def run(target, label, parts):
             pathlib.Path(path).unlink(missing_ok=True)
         environment = dict(os.environ, APPLICATION_HOST=host, APPLICATION_PORT=port,
                            **{f"APPLICATION_{key}": path for key, path in files.items()})
-        ended = {"django": run_django, "sqlalchemy": run_sqlalchemy}[suite](name, environment)
-        found = collections.Counter(outcomes(base).values())
+        ended = SUITES[suite](suite, name, environment)
+        found = collections.Counter(outcome.split(" ", 1)[0] for outcome in outcomes(base).values())
         print(part, dict(found), "" if ended else "(did not end)", flush=True)
         if not found:
             print(pathlib.Path(files["LOG"]).read_text(errors="replace")[-2000:], flush=True)
@@ -131,7 +158,9 @@ def failures(base):
     for text in path.read_text(errors="replace").split("=== ")[1:] if path.exists() else []:
         head, _, body = text.partition("\n")
         if "\t" in head:
-            found.setdefault(head.split("\t", 1)[1].split(" ")[0], body.strip())
+            name = head.split("\t", 1)[1]
+            for key in (name, name.split(" ")[0]):
+                found.setdefault(key, body.strip())
     return found
 
 
@@ -141,9 +170,9 @@ def lost(before, after):
     for part in PARTS + sorted((more[0] & more[1]) - set(PARTS)):
         name = part.replace("/", ".")
         first, second = outcomes(TARGET / "results" / before / name), outcomes(TARGET / "results" / after / name)
-        passed = [test for test, outcome in first.items() if outcome == "passed"]
+        passed = [test for test, outcome in first.items() if outcome.startswith("passed")]
         if passed:
-            yield part, passed, [(test, second.get(test, "not run")) for test in passed if second.get(test) != "passed"]
+            yield part, passed, [(test, second.get(test, "not run")) for test in passed if second.get(test) != first[test]]
 
 
 def compare(before, after):
@@ -152,7 +181,7 @@ def compare(before, after):
         all_passed, all_lost = all_passed + len(passed), all_lost + len(missing)
         print(f"{part}: {len(passed)} pass at {before}, {len(passed) - len(missing)} of them at {after}: {1 - len(missing) / len(passed):.1%}")
         for test, outcome in missing:
-            print(f"    {outcome}\t{test}")
+            print(f"    {outcome[:200]}\t{test}")
         short |= len(missing) > len(passed) * (1 - SHARE_WANTED)
     print(f"all: {all_passed} pass at {before}, {all_passed - all_lost} of them at {after}: {1 - all_lost / max(all_passed, 1):.1%}")
     return 1 if short or not all_passed else 0

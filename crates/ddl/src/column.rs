@@ -220,6 +220,13 @@ fn refused_of_generated(attribute: &ColumnAttribute) -> Option<&'static str> {
     }
 }
 
+/// Error 1166 for what no column may be called, though a query's column may.
+pub fn check_selected_name(name: &str) -> SqlResult<()> {
+    let is_wrong =
+        name.is_empty() || name.ends_with(' ') || name.chars().count() > limits::NAME_CHARACTERS_MAX;
+    if is_wrong { Err(sql_error!(ER_WRONG_COLUMN_NAME, name)) } else { Ok(()) }
+}
+
 fn check_column_name(name: &str) -> SqlResult<()> {
     if name.is_empty() || name.ends_with(' ') {
         return Err(sql_error!(ER_WRONG_COLUMN_NAME, name));

@@ -32,9 +32,9 @@ mod temporary;
 
 pub use algorithm::Asked;
 pub use alter::Alteration;
+pub use column::check_selected_name;
 pub use definer::{Defaults, Definer, declared_defaults};
 pub use functional_key::settle_key_columns;
-pub use limits::NAME_CHARACTERS_MAX;
 pub use table::{Creation, Selected, locks_to_change};
 pub use temporary::{
     TABLE_BEING_FILLED, create_temporary, make_temporary, make_temporary_to_fill, truncate_temporary,

@@ -487,6 +487,7 @@ impl Definer<'_> {
         let mut computed = Vec::new();
         let mut named = BTreeSet::new();
         for (column, path) in described {
+            super::column::check_selected_name(&column.name)?;
             if !named.insert(column.name.to_lowercase()) {
                 return Err(sql_error!(ER_DUP_FIELDNAME, column.name));
             }

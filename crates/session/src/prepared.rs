@@ -9,7 +9,7 @@ use crate::long_data::LongData;
 use crate::planning::prepare;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
 use crate::prepared_under::PreparedUnder;
-use crate::session::Session;
+use crate::session::{Session, statement_text};
 use errors::{SqlResult, sql_error};
 use exec::LongParameters;
 use expression::TypedValue;
@@ -140,7 +140,7 @@ impl Session {
     }
 
     fn prepare_binary(&mut self, sql: &[u8]) -> SqlResult<PreparedDescription> {
-        let (mut entry, columns) = self.make_entry(crate::session::without_terminator(sql))?;
+        let (mut entry, columns) = self.make_entry(statement_text(sql))?;
         self.prepared.last_id = self.prepared.last_id.checked_add(1).unwrap_or(1);
         let statement_id = self.prepared.last_id;
         let uses = entry.plan.as_ref().map_or(&[][..], |planned| planned.prepared.parameters());
@@ -522,7 +522,7 @@ impl Session {
             self.count(status::COM_STMT_CLOSE, 1);
         }
         self.count(status::COM_STMT_PREPARE, 1);
-        let (mut entry, _) = self.make_entry(&text)?;
+        let (mut entry, _) = self.make_entry(statement_text(&text))?;
         entry.rest();
         self.prepared.by_name.insert(key, entry);
         self.send_info(0, "Statement prepared".to_owned(), sink)

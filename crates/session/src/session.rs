@@ -205,7 +205,7 @@ impl Session {
     /// COM_QUERY: runs the statements of one packet. Every outcome, errors included, goes to `channel`.
     pub fn query(&mut self, sql: &[u8], channel: &mut dyn ClientChannel) -> Lsn {
         self.begin_command(Command::Query);
-        self.run_packet(without_terminator(sql), channel);
+        self.run_packet(statement_text(sql), channel);
         self.query_attributes.clear();
         self.end_command()
     }
@@ -448,8 +448,14 @@ fn new_state(instance: &Instance) -> SessionState {
     }
 }
 
-/// Some clients (mysqlslap) count the terminating zero byte of their string; MySQL takes one, and spaces behind it.
-pub(crate) fn without_terminator(sql: &[u8]) -> &[u8] {
-    let text = sql.trim_ascii_end();
-    text.strip_suffix(b"\0").unwrap_or(sql)
+/// A text as MySQL takes it from its packet: without blanks around it and semicolons behind it, which no error shows and no
+/// statement stands behind. Some clients (mysqlslap) count the terminating zero byte of their string: what is before it stays.
+pub(crate) fn statement_text(sql: &[u8]) -> &[u8] {
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    let text = &sql[sql.iter().position(|byte| !is_blank(byte)).unwrap_or(sql.len())..];
+    if let Some(terminated) = text.trim_ascii_end().strip_suffix(b"\0") {
+        return terminated;
+    }
+    let last = text.iter().rposition(|byte| *byte != b';' && !is_blank(byte));
+    &text[..last.map_or(0, |at| at + 1)]
 }

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::view_query::{check_query, is_mergeable, tables_of};
 use accounts::{AccountName, Privileges};
 use catalog::{LockKey, LockMode};
-use ddl::{NAME_CHARACTERS_MAX, locks_to_change};
+use ddl::{check_selected_name, locks_to_change};
 use dictionary::{TableDefinition, TableName, TableOptions, ViewAlgorithm, ViewCheck, ViewDefinition};
 use engine::EngineError;
 use errors::{SqlError, SqlResult, code, sql_error};
@@ -177,7 +177,8 @@ fn defined(
     }
     let printed = printed(session, &create.query)?;
     let names = if create.columns.is_empty() { &printed.columns } else { &create.columns };
-    check_names(names)?;
+    printed.columns.iter().chain(&create.columns).try_for_each(|name| check_selected_name(name))?;
+    check_unique(names)?;
     let merges = is_mergeable(&create.query);
     let algorithm = algorithm_of(session, create, merges);
     let updatable = merges
@@ -227,12 +228,9 @@ fn defined(
     Ok(view)
 }
 
-/// Error 1060, and what no column may be called.
-fn check_names(names: &[String]) -> SqlResult<()> {
+/// Error 1060.
+fn check_unique(names: &[String]) -> SqlResult<()> {
     for (at, name) in names.iter().enumerate() {
-        if name.ends_with(' ') || name.is_empty() || name.chars().count() > NAME_CHARACTERS_MAX {
-            return Err(sql_error!(ER_WRONG_COLUMN_NAME, name));
-        }
         if names[..at].iter().any(|other| other.to_lowercase() == name.to_lowercase()) {
             return Err(sql_error!(ER_DUP_FIELDNAME, name));
         }

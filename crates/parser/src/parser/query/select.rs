@@ -134,7 +134,7 @@ fn whole_item_name(parser: &Parser, first: usize, expression: &Expression) -> St
         inner = operand;
     }
     let Expression::Literal(literal) = inner else {
-        let Expression::Column(column) = inner else { return parser.string_since(first) };
+        let Expression::Column(column) = inner else { return written(parser, first) };
         return column.column.clone();
     };
     let is_skipped = |kind: TokenKind| match literal {
@@ -153,8 +153,22 @@ fn whole_item_name(parser: &Parser, first: usize, expression: &Expression) -> St
         Literal::Null | Literal::Integer(_) | Literal::Decimal(_) | Literal::Float(_) => {
             parser.options.shown(text)
         }
-        _ => parser.string_since(first),
+        _ => written(parser, first),
     }
+}
+
+/// The source of an item. Under IGNORE_SPACE the blanks behind a word belong to it, unless it follows a point or `@@`.
+fn written(parser: &Parser, first: usize) -> String {
+    let (text, last) = (parser.text_since(first), parser.tokens[parser.at - 1]);
+    let is_word = matches!(last.kind, T::Name | T::Word(_)) && !parser.text_of(last)[0].is_ascii_digit();
+    let start = last.end as usize - text.len();
+    let follows_mark = matches!(parser.source[..last.start as usize].last(), Some(b'.' | b'@'));
+    if !parser.options.ignore_space || !is_word || follows_mark {
+        return parser.options.shown(text);
+    }
+    let blanks =
+        parser.source[last.end as usize..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    parser.options.shown(&parser.source[start..last.end as usize + blanks])
 }
 
 /// `table.*` or `schema.table.*`.
