@@ -5,7 +5,7 @@ use super::{derive_certain, derive_json};
 use crate::{Call, FunctionDefinition, of_documents};
 use errors::SqlResult;
 use expression::DocumentWatch;
-use functions::regexp;
+use functions::regexp::{self, Bounds};
 use json::SchemaFailure;
 use values::Value;
 
@@ -19,13 +19,13 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
 fn checked(call: &mut Call<'_>) -> SqlResult<Option<Option<SchemaFailure>>> {
     let Some(schema) = call.document(0)? else { return Ok(None) };
     let Some(document) = call.document(1)? else { return Ok(None) };
+    let limits = call.context().facts().regexp_limits;
     let (name, watch) = (call.name(), DocumentWatch::new(call.context()));
+    let matches = |pattern: &[u8], text: &[u8]| {
+        let regex = regexp::compile(std::str::from_utf8(pattern).ok()?, true, "c").ok()?;
+        regexp::is_match(&regex, &String::from_utf8_lossy(text), Bounds { limits, interrupt: &watch }).ok()
+    };
     json::schema_check(schema.node(), document.node(), name, &matches, &watch).map(Some)
-}
-
-fn matches(pattern: &[u8], text: &[u8]) -> Option<bool> {
-    let regex = regexp::compile(std::str::from_utf8(pattern).ok()?, true, "c").ok()?;
-    regexp::is_match(&regex, &String::from_utf8_lossy(text)).ok()
 }
 
 fn is_valid(call: &mut Call<'_>) -> SqlResult<Value> {
