@@ -77,7 +77,12 @@ fn derive_abs(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
         }
         TypeClass::Integer => ResultType::integer(argument.text_length()),
         TypeClass::Decimal => argument.clone(),
-        _ => ResultType::scaled_double(argument.scale()),
+        _ => {
+            let mut result = ResultType::scaled_double(argument.scale());
+            // The literal `x'41'` is an unsigned number, and stays so in name.
+            result.column_type.unsigned = argument.is_number_bytes() && argument.column_type.unsigned;
+            result
+        }
     };
     Ok(result.nullable_if(derivation.any_nullable()))
 }

@@ -6,7 +6,7 @@ use super::{Call, Derivation, FunctionDefinition, pure};
 use errors::{SqlResult, sql_error};
 use expression::operators::check_regexp_sets;
 use expression::result_type::ResultType;
-use functions::regexp::{self, Regex};
+use functions::regexp::{self, Bounds, Regex};
 use functions::text;
 use std::ops::Range;
 use std::sync::Arc;
@@ -86,6 +86,11 @@ fn compiled(call: &mut Call<'_>, flags_index: usize) -> SqlResult<Option<Arc<Reg
     Ok(Some(regex))
 }
 
+fn bounds<'c>(call: &'c mut Call<'_>) -> Bounds<'c> {
+    let limits = call.context().facts().regexp_limits;
+    Bounds { limits, interrupt: call.interrupt() }
+}
+
 /// A number argument: the default where it is left out, None for NULL.
 fn number(call: &mut Call<'_>, index: usize, default: i64) -> SqlResult<Option<i64>> {
     if call.count() > index { call.integer(index) } else { Ok(Some(default)) }
@@ -94,7 +99,7 @@ fn number(call: &mut Call<'_>, index: usize, default: i64) -> SqlResult<Option<i
 fn like(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(regex) = compiled(call, 2)? else { return Ok(Value::Null) };
     let Some(subject) = call.utf8(0)? else { return Ok(Value::Null) };
-    Ok(Value::Int(i64::from(regexp::is_match(&regex, &subject)?)))
+    Ok(Value::Int(i64::from(regexp::is_match(&regex, &subject, bounds(call))?)))
 }
 
 fn instr(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -110,16 +115,17 @@ fn instr(call: &mut Call<'_>) -> SqlResult<Value> {
         return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_instr: return_option must be 1 or 0."));
     }
     if subject.is_empty() {
-        let found = regexp::find(&regex, &subject, 0, occurrence, call.interrupt())?;
+        let found = regexp::find(&regex, &subject, 0, occurrence, bounds(call))?;
         return Ok(Value::Int(found.map_or(0, |_| position)));
     }
     if position < 1 {
         return Err(sql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
     }
-    let start = regexp::start_byte(call.name(), &subject, position, false)?;
-    let place = regexp::find(&regex, &subject, start, occurrence, call.interrupt())?
-        .map(|(start, end)| if wants_end == 1 { end } else { start });
-    Ok(Value::Int(place.map_or(0, |byte| subject[..byte].chars().count() as i64 + 1)))
+    // Nothing before that place is there: the text begins and the first word may begin with it.
+    let rest = &subject[regexp::start_byte(call.name(), &subject, position, false)?..];
+    let place = regexp::find(&regex, rest, 0, occurrence, bounds(call))?
+        .map(|found| if wants_end == 1 { found.end } else { found.start });
+    Ok(Value::Int(place.map_or(0, |byte| rest[..byte].chars().count() as i64 + position)))
 }
 
 fn substr(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -130,8 +136,8 @@ fn substr(call: &mut Call<'_>) -> SqlResult<Value> {
     };
     let Some(regex) = regex else { return Ok(Value::Null) };
     let start = regexp::start_byte(call.name(), &subject, position, true)?;
-    let found = regexp::find(&regex, &subject, start, occurrence, call.interrupt())?;
-    Ok(found.map_or(Value::Null, |(start, end)| call.text_result(&subject[start..end])))
+    let found = regexp::find(&regex, &subject, start, occurrence, bounds(call))?;
+    Ok(found.map_or(Value::Null, |found| call.text_result(&subject[found])))
 }
 
 fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
@@ -144,6 +150,6 @@ fn replace(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(regex) = regex else { return Ok(Value::Null) };
     let start = regexp::start_byte(call.name(), &subject, position, true)?;
     let limit = call.context().facts().max_allowed_packet as usize;
-    let out = regexp::replace(&regex, &subject, &replacement, start, occurrence, limit, call.interrupt())?;
+    let out = regexp::replace(&regex, &subject, &replacement, start, occurrence, limit, bounds(call))?;
     Ok(call.text_result(&out))
 }

@@ -2,6 +2,7 @@
 
 use crate::context::EvaluationContext;
 use errors::SqlResult;
+use functions::Interrupt;
 use std::cell::{Cell, RefCell};
 use values::json::Watch;
 
@@ -33,6 +34,12 @@ impl Watch for DocumentWatch<'_> {
         context.occupy(bytes)?;
         self.held.set(self.held.get() + bytes);
         Ok(())
+    }
+}
+
+impl Interrupt for DocumentWatch<'_> {
+    fn check_killed(&self) -> SqlResult<()> {
+        self.go_on(0)
     }
 }
 

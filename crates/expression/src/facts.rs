@@ -111,6 +111,8 @@ pub struct StatementFacts {
     pub results_collation: CollationId,
     /// max_allowed_packet: longer results are NULL with warning 1301.
     pub max_allowed_packet: u64,
+    /// regexp_time_limit and regexp_stack_limit.
+    pub regexp_limits: functions::regexp::Limits,
     /// group_concat_max_len.
     pub group_concat_max_len: u64,
     /// div_precision_increment.

@@ -38,6 +38,7 @@ pub use context::{
 pub use document_watch::DocumentWatch;
 pub use facts::{SqlMode, StatementFacts, StatementTime};
 pub use functions::cipher::Mode as EncryptionMode;
+pub use functions::regexp::Limits as RegexpLimits;
 pub use functions::temporal::zone as time_zone;
 pub use functions::temporal::zone::{TimeZone, ZoneRules};
 pub use functions::{locale, text};

@@ -1,197 +1,54 @@
 //! Regular expressions as MySQL's REGEXP and REGEXP_LIKE, REGEXP_INSTR, REGEXP_REPLACE, REGEXP_SUBSTR take them. Text is
-//! UTF-8, places are bytes of it.
+//! UTF-8, places are bytes of it. Patterns and matches are of the crate `regular_expression`.
 
 use crate::pieces::Interrupt;
-use errors::{SqlError, SqlResult, sql_error};
-pub use fancy_regex::Regex;
-use fancy_regex::{Captures, RegexBuilder};
-use std::collections::HashSet;
-
-/// Steps that a pattern with backtracking may take (regexp_time_limit keeps runaway patterns down in MySQL).
-const BACKTRACK_STEPS_MAX: usize = 1_000_000;
+use errors::{SqlResult, sql_error};
+use regular_expression::{Flags, Search};
+pub use regular_expression::{Limits, Regex};
+use std::ops::Range;
 
 /// Compiles a pattern; error 3685 and its like for a bad one. `flags` are those of REGEXP_LIKE: c, i, m, n, u.
 pub fn compile(pattern: &str, case_sensitive: bool, flags: &str) -> SqlResult<Regex> {
-    if pattern.is_empty() {
-        return Err(sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT));
-    }
-    let mut insensitive = !case_sensitive;
-    let (mut multiline, mut dot_all) = (false, false);
+    let mut read = Flags { insensitive: !case_sensitive, ..Flags::default() };
     for flag in flags.chars() {
         match flag {
-            'c' => insensitive = false,
-            'i' => insensitive = true,
-            'm' => multiline = true,
-            'n' => dot_all = true,
-            'u' => {}
+            'c' => read.insensitive = false,
+            'i' => read.insensitive = true,
+            'm' => read.multiline = true,
+            'n' => read.dot_all = true,
+            'u' => read.unix_lines = true,
             _ => return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_like")),
         }
     }
-    let mut prefix = String::new();
-    for (on, letter) in [(insensitive, 'i'), (multiline, 'm'), (dot_all, 's')] {
-        if on {
-            prefix.push(letter);
-        }
-    }
-    let pattern = unicode_classes(pattern);
-    check(&pattern)?;
-    let flags = if prefix.is_empty() { String::new() } else { format!("(?{prefix})") };
-    RegexBuilder::new(&format!("{flags}{pattern}"))
-        .backtrack_limit(BACKTRACK_STEPS_MAX)
-        .build()
-        .map_err(|error| regexp_error(&error, flags.len()))
+    Regex::new(pattern, read)
 }
 
-/// POSIX classes as the Unicode properties that MySQL's engine takes them for.
-fn unicode_classes(pattern: &str) -> String {
-    const CLASSES: &[(&str, &str)] = &[
-        ("[:alpha:]", r"\p{Alphabetic}"),
-        ("[:alnum:]", r"\p{Alphabetic}\p{Nd}"),
-        ("[:blank:]", r"\t\p{Zs}"),
-        ("[:cntrl:]", r"\p{Cc}"),
-        ("[:digit:]", r"\p{Nd}"),
-        ("[:lower:]", r"\p{Lowercase}"),
-        ("[:punct:]", r"\p{P}"),
-        ("[:space:]", r"\s"),
-        ("[:upper:]", r"\p{Uppercase}"),
-        ("[:word:]", r"\w"),
-    ];
-    if !pattern.contains("[:") {
-        return pattern.to_owned();
-    }
-    CLASSES.iter().fold(pattern.to_owned(), |text, (class, property)| text.replace(class, property))
+/// What a search may take, and who is asked whether to go on.
+#[derive(Clone, Copy)]
+pub struct Bounds<'a> {
+    /// regexp_time_limit and regexp_stack_limit.
+    pub limits: Limits,
+    /// Asked now and then.
+    pub interrupt: &'a dyn Interrupt,
 }
 
-/// Looks for what this engine would take for literal text, or for a name. Errors: 3692 for a `{` that begins no interval,
-/// 3685 for a class in brackets that is not known, 3688 and 3887 for a name of a group.
-fn check(pattern: &str) -> SqlResult<()> {
-    let mut characters = pattern.char_indices();
-    let mut in_brackets = false;
-    let mut names = HashSet::new();
-    while let Some((at, character)) = characters.next() {
-        match character {
-            '\\' => {
-                let takes_braces = characters.next().is_some_and(|(_, escaped)| "pPxuNkg".contains(escaped));
-                if takes_braces && characters.as_str().starts_with('{') {
-                    characters.by_ref().find(|(_, character)| *character == '}');
-                }
-            }
-            '[' if in_brackets && pattern[at..].starts_with("[:") => return unknown_class(&pattern[at..]),
-            '[' if !in_brackets => {
-                in_brackets = true;
-                // The first character is one of the set, a bracket too.
-                let rest = characters.as_str();
-                let first = if rest.starts_with('^') { 1 } else { 0 };
-                if rest[first..].starts_with(']') {
-                    characters.nth(first);
-                }
-            }
-            ']' => in_brackets = false,
-            '(' if !in_brackets => {
-                let is_new = group_name(pattern, at)?.is_none_or(|name| names.insert(name));
-                if !is_new {
-                    return Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME));
-                }
-            }
-            '{' if !in_brackets && !is_interval(&pattern[at + 1..]) => {
-                return Err(sql_error!(ER_REGEXP_BAD_INTERVAL));
-            }
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// The name of the group that begins at `at`, if it has one. Errors 3688 for a name that does not begin with a letter, 3887
-/// for one with anything but letters and digits.
-fn group_name(pattern: &str, at: usize) -> SqlResult<Option<&str>> {
-    let opening = "(?<";
-    let text = pattern[at..].strip_prefix(opening).filter(|text| !text.starts_with(['=', '!']));
-    let Some(text) = text else { return Ok(None) };
-    if !text.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        let before = pattern[..at].chars().count() + opening.len();
-        return Err(sql_error!(ER_REGEXP_RULE_SYNTAX, 1, before + 1));
-    }
-    match text.split_once('>') {
-        Some((name, _)) if name.bytes().all(|byte| byte.is_ascii_alphanumeric()) => Ok(Some(name)),
-        _ => Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME)),
+impl Bounds<'_> {
+    /// Calls `work` with the search for a pattern from a byte on.
+    fn search<T>(
+        &self,
+        regex: &Regex,
+        subject: &str,
+        start: usize,
+        work: impl FnOnce(&mut Search<'_>) -> SqlResult<T>,
+    ) -> SqlResult<T> {
+        let interrupt = || self.interrupt.check_killed();
+        work(&mut Search::new(regex, subject, start, self.limits, &interrupt)?)
     }
 }
 
-/// An opened class that no Unicode property stands for; one without an end is an open bracket.
-fn unknown_class(text: &str) -> SqlResult<()> {
-    match text.contains(":]") {
-        true => Err(sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT)),
-        false => Err(sql_error!(ER_REGEXP_MISSING_CLOSE_BRACKET)),
-    }
-}
-
-/// Whether the text goes on as behind the `{` of an interval.
-fn is_interval(text: &str) -> bool {
-    let Some((bounds, _)) = text.split_once('}') else { return false };
-    let (least, most) = bounds.split_once(',').unwrap_or((bounds, ""));
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    !least.is_empty() && is_number(least) && is_number(most)
-}
-
-/// MySQL's error for a pattern that does not compile, which begins behind `prefix` bytes of our own.
-fn regexp_error(error: &fancy_regex::Error, prefix: usize) -> SqlError {
-    use fancy_regex::{CompileError, Error, ParseError};
-    let syntax = |at: usize| sql_error!(ER_REGEXP_RULE_SYNTAX, 1, at.max(1));
-    match error {
-        Error::ParseError(at, kind) => match kind {
-            ParseError::UnclosedOpenParen => sql_error!(ER_REGEXP_MISMATCHED_PAREN),
-            ParseError::InvalidClass => sql_error!(ER_REGEXP_MISSING_CLOSE_BRACKET),
-            ParseError::InvalidBackref => sql_error!(ER_REGEXP_INVALID_BACK_REF),
-            ParseError::InvalidGroupName | ParseError::InvalidGroupNameBackref(_) => {
-                sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME)
-            }
-            ParseError::TrailingBackslash
-            | ParseError::InvalidEscape(_)
-            | ParseError::InvalidHex
-            | ParseError::InvalidCodepointValue
-            | ParseError::UnclosedUnicodeName => sql_error!(ER_REGEXP_BAD_ESCAPE_SEQUENCE),
-            ParseError::GeneralParseError(text) if text.contains("end of string not reached") => {
-                sql_error!(ER_REGEXP_MISMATCHED_PAREN)
-            }
-            ParseError::UnknownFlag(_) => syntax((at + 1).saturating_sub(prefix)),
-            _ => syntax(1),
-        },
-        Error::CompileError(kind) => match kind {
-            CompileError::InvalidBackref => sql_error!(ER_REGEXP_INVALID_BACK_REF),
-            CompileError::InvalidGroupNameBackref(_) => sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME),
-            CompileError::LookBehindNotConst => sql_error!(ER_REGEXP_LOOK_BEHIND_LIMIT),
-            CompileError::InnerError(inner) => inner_error(inner).unwrap_or_else(|| syntax(1)),
-            _ => syntax(1),
-        },
-        _ => syntax(1),
-    }
-}
-
-/// MySQL's error for what the inner engine finds, which says it in words only, at the end of its chain of causes.
-fn inner_error(error: &dyn std::error::Error) -> Option<SqlError> {
-    let mut deepest = error;
-    while let Some(cause) = deepest.source() {
-        deepest = cause;
-    }
-    let text = deepest.to_string();
-    let says = |words: &str| text.contains(words);
-    Some(match () {
-        () if says("unclosed character class") => sql_error!(ER_REGEXP_MISSING_CLOSE_BRACKET),
-        () if says("invalid character class range") => sql_error!(ER_REGEXP_INVALID_RANGE),
-        () if says("invalid repetition count range") => sql_error!(ER_REGEXP_MAX_LT_MIN),
-        () if says("decimal literal invalid") => sql_error!(ER_REGEX_NUMBER_TOO_BIG),
-        () if says("Unicode property") || says("POSIX") => sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT),
-        () if says("unopened group") || says("unclosed group") => sql_error!(ER_REGEXP_MISMATCHED_PAREN),
-        () if says("duplicate capture group name") => sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME),
-        () if says("escape sequence") => sql_error!(ER_REGEXP_BAD_ESCAPE_SEQUENCE),
-        () => return None,
-    })
-}
-
-/// Whether there is a match.
-pub fn is_match(regex: &Regex, subject: &str) -> SqlResult<bool> {
-    regex.is_match(subject).map_err(|_| sql_error!(ER_REGEXP_TIME_OUT))
+/// Whether there is a match. Errors: 3698, 3699.
+pub fn is_match(regex: &Regex, subject: &str, bounds: Bounds<'_>) -> SqlResult<bool> {
+    bounds.search(regex, subject, 0, |search| Ok(search.next()?.is_some()))
 }
 
 /// The byte where a one-based character position starts. `past_end` tells whether the place behind the last
@@ -211,39 +68,28 @@ pub fn start_byte(name: &str, subject: &str, position: i64, past_end: bool) -> S
     }
 }
 
-/// The match of that number (from 1) from a byte on: its bytes.
+/// The match of that number (from 1) from a byte on: its bytes. Errors: 3698, 3699.
 pub fn find(
     regex: &Regex,
     subject: &str,
     start: usize,
     occurrence: i64,
-    interrupt: &dyn Interrupt,
-) -> SqlResult<Option<(usize, usize)>> {
-    let mut at = start;
-    let mut count = 0;
-    while at <= subject.len() {
-        interrupt.check_killed()?;
-        let found = regex.find_from_pos(subject, at).map_err(|_| sql_error!(ER_REGEXP_TIME_OUT))?;
-        let Some(found) = found else { return Ok(None) };
-        count += 1;
-        if count >= occurrence.max(1) {
-            return Ok(Some((found.start(), found.end())));
+    bounds: Bounds<'_>,
+) -> SqlResult<Option<Range<usize>>> {
+    bounds.search(regex, subject, start, |search| {
+        for _ in 1..occurrence.max(1) {
+            bounds.interrupt.check_killed()?;
+            if search.next()?.is_none() {
+                return Ok(None);
+            }
         }
-        at = behind(subject, found.start(), found.end());
-    }
-    Ok(None)
+        search.next()
+    })
 }
 
-/// Where the next search starts: behind the match, and one character further behind an empty one.
-fn behind(subject: &str, start: usize, end: usize) -> usize {
-    if end > start {
-        return end;
-    }
-    end + subject[end..].chars().next().map_or(1, char::len_utf8)
-}
-
-/// The subject with its matches from a byte on replaced: all for occurrence 0, otherwise that of the number. Error 3693 for
-/// a result of more than `limit` bytes.
+/// The subject with its matches from a byte on replaced: all for occurrence 0, otherwise that of the
+/// number, the first for one below. Errors: 3684 for
+/// a result of more than `limit` bytes, 3698, 3699, those of a replacement.
 pub fn replace(
     regex: &Regex,
     subject: &str,
@@ -251,72 +97,65 @@ pub fn replace(
     start: usize,
     occurrence: i64,
     limit: usize,
-    interrupt: &dyn Interrupt,
+    bounds: Bounds<'_>,
 ) -> SqlResult<String> {
     let mut out = subject[..start].to_owned();
-    let (mut at, mut copied, mut count) = (start, start, 0);
-    while at <= subject.len() {
-        interrupt.check_killed()?;
-        let captures = regex.captures_from_pos(subject, at).map_err(|_| sql_error!(ER_REGEXP_TIME_OUT))?;
-        let Some(captures) = captures else { break };
-        let Some(whole) = captures.get(0) else { break };
-        count += 1;
-        if occurrence <= 0 || count == occurrence {
-            out.push_str(&subject[copied..whole.start()]);
-            append_replacement(&mut out, replacement, regex, &captures)?;
-            copied = whole.end();
+    // There is nothing to replace in an empty text, not even by a pattern that matches it.
+    if subject.is_empty() {
+        return Ok(out);
+    }
+    let (mut copied, mut count) = (start, 0);
+    bounds.search(regex, subject, start, |search| {
+        while let Some(found) = search.next()? {
+            bounds.interrupt.check_killed()?;
+            count += 1;
+            if occurrence != 0 && count < occurrence {
+                continue;
+            }
+            out.push_str(&subject[copied..found.start]);
+            append_replacement(&mut out, replacement, regex, subject, search, found.clone())?;
+            copied = found.end;
             if out.len() > limit {
                 return Err(sql_error!(ER_REGEXP_BUFFER_OVERFLOW));
             }
+            if occurrence != 0 {
+                break;
+            }
         }
-        if occurrence > 0 && count == occurrence {
-            break;
-        }
-        at = behind(subject, whole.start(), whole.end());
-    }
+        Ok(())
+    })?;
     out.push_str(&subject[copied..]);
     Ok(out)
 }
 
-/// `$1` stands for a group, `${name}` for one with a name; a backslash takes the next character as it is. Errors 3686 and
-/// 3887 for a group that the pattern has not.
+/// `$1` stands for a group, `${name}` for one with a name; behind a backslash a code stands for its character, and any other
+/// character for itself. Errors 3686 and 3887 for a group that the pattern has not.
 fn append_replacement(
     out: &mut String,
     replacement: &str,
     regex: &Regex,
-    captures: &Captures<'_>,
+    subject: &str,
+    search: &Search<'_>,
+    found: Range<usize>,
 ) -> SqlResult<()> {
-    let mut characters = replacement.chars().peekable();
+    let text_of = |group: usize| match group {
+        0 => &subject[found.clone()],
+        _ => search.group(group).map_or("", |range| &subject[range]),
+    };
+    let mut characters = replacement.chars();
     while let Some(character) = characters.next() {
         match character {
-            '\\' => out.extend(characters.next()),
-            '$' if characters.next_if_eq(&'{').is_some() => {
-                let name: String = characters.by_ref().take_while(|next| *next != '}').collect();
-                if !regex.capture_names().flatten().any(|known| known == name) {
-                    return Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME));
+            '\\' => match coded(characters.as_str()) {
+                Some((character, bytes)) => {
+                    out.push(character);
+                    characters = characters.as_str()[bytes..].chars();
                 }
-                out.push_str(captures.name(&name).map_or("", |found| found.as_str()));
-            }
+                None => out.extend(characters.next()),
+            },
             '$' => {
-                let Some(first) =
-                    characters.next_if(char::is_ascii_digit).and_then(|digit| digit.to_digit(10))
-                else {
-                    return Err(sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME));
-                };
-                let mut group = first as usize;
-                if group >= captures.len() {
-                    return Err(sql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR));
-                }
-                // Further digits belong to the number as long as there is such a group.
-                while let Some(digit) = characters.peek().and_then(|next| next.to_digit(10)) {
-                    let longer = group * 10 + digit as usize;
-                    if longer >= captures.len() {
-                        break;
-                    }
-                    group = longer;
-                    characters.next();
-                }
-                out.push_str(captures.get(group).map_or("", |found| found.as_str()));
+                let (group, rest) = referred(characters.as_str(), regex)?;
+                out.push_str(text_of(group));
+                characters = rest.chars();
             }
             other => out.push(other),
         }
@@ -324,16 +163,64 @@ fn append_replacement(
     Ok(())
 }
 
+/// The character of `u` with four digits or `U` with eight, and the bytes that they take.
+fn coded(text: &str) -> Option<(char, usize)> {
+    let digits = match text.as_bytes().first()? {
+        b'u' => 4,
+        b'U' => 8,
+        _ => return None,
+    };
+    let code = text.get(1..=digits).filter(|code| code.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+    let character = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+    Some((character, 1 + digits))
+}
+
+/// The group that is named behind `$`, and what follows. Errors 3686 and 3887.
+fn referred<'t>(text: &'t str, regex: &Regex) -> SqlResult<(usize, &'t str)> {
+    let bad_name = || sql_error!(ER_REGEXP_INVALID_CAPTURE_GROUP_NAME);
+    if let Some(text) = text.strip_prefix('{') {
+        let (name, rest) = text.split_once('}').ok_or_else(bad_name)?;
+        return Ok((regex.group_named(name).ok_or_else(bad_name)?, rest));
+    }
+    let mut group = None;
+    let mut rest = text;
+    // Further digits belong to the number as long as there is such a group.
+    while let Some(digit) = rest.chars().next().and_then(|digit| digit.to_digit(10)) {
+        let longer = group.unwrap_or(0) * 10 + digit as usize;
+        if longer > regex.groups() {
+            break;
+        }
+        group = Some(longer);
+        rest = &rest[1..];
+    }
+    match group {
+        Some(group) => Ok((group, rest)),
+        None if text.starts_with(|first: char| first.is_ascii_digit()) => {
+            Err(sql_error!(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR))
+        }
+        None => Err(bad_name()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pieces::tests::Never;
 
+    const BOUNDS: Bounds<'static> =
+        Bounds { limits: Limits { ticks: 32, stack_bytes: 8_000_000 }, interrupt: &Never };
+
     #[test]
     fn flags_and_bad_patterns() {
-        assert!(is_match(&compile("^B", true, "m").unwrap(), "a\nB").unwrap());
-        assert!(is_match(&compile("b", false, "").unwrap(), "B").unwrap());
-        assert!(!is_match(&compile("b", true, "").unwrap(), "B").unwrap());
+        let is_match = |pattern, case_sensitive, flags, subject| {
+            super::is_match(&compile(pattern, case_sensitive, flags).unwrap(), subject, BOUNDS).unwrap()
+        };
+        assert!(is_match("^B", true, "m", "a\nB"));
+        assert!(is_match("b", false, "", "B"));
+        assert!(!is_match("b", true, "", "B"));
+        assert!(!is_match("a.b", true, "", "a\rb"));
+        assert!(is_match("a.b", true, "u", "a\rb"));
+        assert!(compile("a", true, "q").is_err());
         for wrong in ["", "(", "[a", "a)"] {
             assert!(compile(wrong, true, "").is_err(), "{wrong}");
         }
@@ -341,13 +228,22 @@ mod tests {
 
     #[test]
     fn matches_are_counted_and_replaced() {
-        let regex = compile("(b)(c)?", true, "").unwrap();
-        assert_eq!(find(&regex, "abcb", 0, 2, &Never).unwrap(), Some((3, 4)));
-        assert_eq!(find(&regex, "abcb", 0, 3, &Never).unwrap(), None);
-        let replaced = |occurrence| replace(&regex, "abcb", "<$1>", 0, occurrence, 100, &Never).unwrap();
-        assert_eq!((replaced(0), replaced(2)), ("a<b><b>".to_owned(), "abc<b>".to_owned()));
-        assert!(replace(&regex, "b", "$9", 0, 0, 100, &Never).is_err());
-        assert!(replace(&regex, "b", "xxxx", 0, 0, 3, &Never).is_err());
+        let regex = compile("(b)(?<n>c)?", true, "").unwrap();
+        assert_eq!(find(&regex, "abcb", 0, 2, BOUNDS).unwrap(), Some(3..4));
+        assert_eq!(find(&regex, "abcb", 0, 3, BOUNDS).unwrap(), None);
+        let replaced = |with, occurrence| {
+            replace(&regex, "abcb", with, 0, occurrence, 100, BOUNDS).map_err(|error| error.number())
+        };
+        assert_eq!(replaced("<$1>", 0), Ok("a<b><b>".to_owned()));
+        assert_eq!(replaced("<$1>", 2), Ok("abc<b>".to_owned()));
+        assert_eq!(replaced("[${n}$10$0]", 0), Ok("a[cb0bc][b0b]".to_owned()));
+        assert_eq!(replaced("\\u0041\\$\\u12\\", 1), Ok("aA$u12b".to_owned()));
+        assert_eq!(
+            (replaced("$9", 0), replaced("$", 0), replaced("${x}", 0)),
+            (Err(3686), Err(3887), Err(3887))
+        );
+        assert!(replace(&regex, "b", "xxxx", 0, 0, 3, BOUNDS).is_err());
+        assert_eq!(replace(&compile("^", true, "").unwrap(), "", "x", 0, 0, 9, BOUNDS).unwrap(), "");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use catalog::MetadataLocks;
 use engine::{Engine, SpillFile};
 use env::Environment;
 use errors::{ErrorCode, SqlError, SqlResult};
+use expression::RegexpLimits;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use variables::persisted::PersistedVariables;
@@ -86,6 +87,8 @@ pub struct Instance {
     cursor_file: Arc<SpillFile>,
     /// read_only or super_read_only is on.
     is_read_only: AtomicBool,
+    /// regexp_time_limit and regexp_stack_limit, which hold for sessions that run, too.
+    regexp_limits: [AtomicU64; 2],
     timer: crate::timer::Timer,
     plan_cache: PlanCache,
     session_starts: SessionStarts,
@@ -97,6 +100,9 @@ pub struct Instance {
     /// Messages for the error log that start-up produced.
     start_messages: Mutex<Vec<String>>,
 }
+
+/// The variables of `regexp_limits`.
+const REGEXP_LIMITS: [VariableId; 2] = [id::REGEXP_TIME_LIMIT, id::REGEXP_STACK_LIMIT];
 
 fn is_read_only(globals: &ValueTable) -> bool {
     globals.get(id::READ_ONLY).is_on() || globals.get(id::SUPER_READ_ONLY).is_on()
@@ -153,6 +159,7 @@ impl Instance {
             environment,
             engine,
             is_read_only: AtomicBool::new(is_read_only(&start.values)),
+            regexp_limits: REGEXP_LIMITS.map(|id| AtomicU64::new(start.values.get(id).unsigned())),
             globals: RwLock::new(Arc::new(start.values)),
             accounts: RwLock::default(),
             accounts_epoch: AtomicU64::new(0),
@@ -283,6 +290,16 @@ impl Instance {
         let mut globals = self.globals.write().unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut globals).set(id, value);
         self.is_read_only.store(is_read_only(&globals), Ordering::Release);
+        for (limit, id) in self.regexp_limits.iter().zip(REGEXP_LIMITS) {
+            limit.store(globals.get(id).unsigned(), Ordering::Relaxed);
+        }
+    }
+
+    /// What a regular expression may take.
+    #[inline]
+    pub fn regexp_limits(&self) -> RegexpLimits {
+        let [ticks, stack_bytes] = self.regexp_limits.each_ref().map(|limit| limit.load(Ordering::Relaxed));
+        RegexpLimits { ticks, stack_bytes }
     }
 
     /// Whether some users may change nothing.

@@ -158,6 +158,7 @@ fn facts(source: &SettingsSource<'_>, sql_mode: SqlMode) -> StatementFacts {
         connection_collation: collations::connection(source.variables),
         results_collation: collations::of_results(source.variables),
         max_allowed_packet: number(id::MAX_ALLOWED_PACKET),
+        regexp_limits: source.instance.regexp_limits(),
         group_concat_max_len: number(id::GROUP_CONCAT_MAX_LEN),
         division_precision_increment: number(id::DIV_PRECISION_INCREMENT) as u8,
         default_week_format: number(id::DEFAULT_WEEK_FORMAT) as u8,

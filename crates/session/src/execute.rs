@@ -44,6 +44,7 @@ impl Session {
     pub(crate) fn facts(&mut self) -> &StatementFacts {
         let mut facts = self.facts.take().unwrap_or_else(|| Box::new(self.lasting_facts()));
         facts.started = StatementTime::new(self.state.statement_time_microseconds);
+        facts.regexp_limits = self.instance.regexp_limits();
         self.facts.insert(facts)
     }
 

@@ -2,11 +2,11 @@
 
 use super::arguments::{Arguments, borrowed, made, truth};
 use super::{derive_certain, derive_count, derive_json, short_text};
-use crate::{Call, FunctionDefinition, of_documents};
+use crate::{Call, Derivation, FunctionDefinition, of_documents};
 use charset::CollationId;
 use errors::{ErrorCode, SqlResult, code, sql_error};
 use expression::DocumentWatch;
-use expression::result_type::{ResultType, TypeClass};
+use expression::result_type::{Coercibility, ResultType, TypeClass};
 use json::HowMany;
 use values::json::{Node, Steps, Watch, print_pretty};
 use values::{TypeKind, Value, ValueRef};
@@ -18,7 +18,7 @@ pub static FUNCTIONS: &[FunctionDefinition] = &[
     of_documents("json_depth", 1, 1, derive_count, depth),
     of_documents("json_length", 1, 2, derive_count, length),
     of_documents("json_storage_size", 1, 1, derive_count, storage_size),
-    of_documents("json_storage_free", 1, 1, |_| Ok(ResultType::integer(21)), storage_free),
+    of_documents("json_storage_free", 1, 1, derive_free, storage_free),
     of_documents("json_keys", 1, 2, derive_json, keys),
     of_documents("json_pretty", 1, 1, |_| Ok(short_text(PRETTY_CHARACTERS)), pretty),
     of_documents("json_extract", 2, usize::MAX, derive_json, extract),
@@ -36,6 +36,10 @@ pub static MEMBER_OF: FunctionDefinition =
 const PRETTY_CHARACTERS: u32 = 1 << 24;
 /// Characters of the longest name of a type.
 const TYPE_CHARACTERS: u32 = 17;
+
+fn derive_free(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
+    Ok(ResultType::integer(21).nullable_if(derivation.any_nullable()))
+}
 
 fn kind(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
@@ -159,6 +163,15 @@ fn contains_path(call: &mut Call<'_>) -> SqlResult<Value> {
 }
 
 /// JSON_SEARCH(document, one or all, pattern, escape, paths): the escape is a backslash where none is given.
+/// The texts of a document are those of `utf8mb4_bin`, which gives way to the collation of a column.
+fn search_collation(pattern: &ResultType) -> CollationId {
+    let is_stronger = pattern.coercibility < Coercibility::Coercible && pattern.class() == TypeClass::Text;
+    match is_stronger && pattern.collation().charset().name.starts_with("utf8") {
+        true => pattern.collation(),
+        false => CollationId::UTF8MB4_BIN,
+    }
+}
+
 fn search(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(document) = call.document(0)? else { return Ok(Value::Null) };
     let Some(how_many) = how_many(call)? else { return Ok(Value::Null) };
@@ -174,7 +187,7 @@ fn search(call: &mut Call<'_>) -> SqlResult<Value> {
     }
     let paths = if call.count() > 4 { call.paths(4, false)? } else { Some(Vec::new()) };
     let Some(paths) = paths else { return Ok(Value::Null) };
-    let collation = CollationId::UTF8MB4_BIN.get();
+    let collation = search_collation(call.argument(2)).get();
     let (watch, paths) = (DocumentWatch::new(call.context()), borrowed(&paths));
     let matches = |text: &[u8]| {
         let mut goes_on = || watch.go_on(0).is_ok();

@@ -178,7 +178,8 @@ fn insert(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_replace(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.first_collation(&[1, 2])?;
-    let growth = length(derivation, 2).saturating_sub(length(derivation, 1));
+    // Among bytes what is put in counts all that its characters may take, what is taken out does not.
+    let growth = length_in(derivation, common, 2).saturating_sub(length(derivation, 1));
     let places = length(derivation, 0).checked_div(length(derivation, 1)).unwrap_or(0);
     // MySQL forgets the text itself where it may grow.
     let grown = growth.saturating_mul(places);
@@ -244,8 +245,8 @@ fn make_set(call: &mut Call<'_>) -> SqlResult<Value> {
 
 fn derive_export_set(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(1..derivation.count().min(4))?;
-    let separator = if derivation.count() > 3 { length(derivation, 3) } else { 1 };
-    let longest = length(derivation, 1).max(length(derivation, 2));
+    let separator = if derivation.count() > 3 { length_in(derivation, common, 3) } else { 1 };
+    let longest = length_in(derivation, common, 1).max(length_in(derivation, common, 2));
     Ok(text_of(derivation, common, longest * 64 + separator * 63))
 }
 

@@ -27,10 +27,14 @@ fn derive_substring(derivation: &mut Derivation<'_>) -> SqlResult<ResultType> {
     let common = derivation.collation(0..1)?;
     let mut characters = length(derivation, 0);
     if let Some(position) = constant_integer(derivation, 1) {
+        // MySQL looks at positions of 32 bits only.
+        let (before, behind) = (i64::from(i32::MIN), i64::from(i32::MAX));
         characters = match position {
             0 => 0,
-            1.. => characters.saturating_sub(position.unsigned_abs() - 1),
-            _ => characters.min(position.unsigned_abs()),
+            1.. if position <= behind => characters.saturating_sub(position.unsigned_abs() - 1),
+            ..0 if position > before && position.unsigned_abs() > characters => 0,
+            ..0 if position > before => position.unsigned_abs(),
+            _ => characters,
         };
     }
     if let Some(count) = constant_integer(derivation, 2) {

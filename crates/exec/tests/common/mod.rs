@@ -315,6 +315,7 @@ impl World {
             connection_collation: COLLATION,
             results_collation: COLLATION,
             max_allowed_packet: 64 << 20,
+            regexp_limits: expression::RegexpLimits { ticks: 32, stack_bytes: 8_000_000 },
             group_concat_max_len: 1024,
             division_precision_increment: 4,
             default_week_format: 0,

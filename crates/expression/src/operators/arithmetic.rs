@@ -107,6 +107,24 @@ fn division_mode(widest: ArithmeticMode) -> ArithmeticMode {
     }
 }
 
+/// An integer of so many digits.
+fn integer(digits: u32, unsigned: bool) -> ResultType {
+    let mut result = ResultType::integer(digits + u32::from(!unsigned));
+    result.column_type.unsigned = unsigned;
+    result
+}
+
+/// Digits of what DIV makes of an operand: of a text as many as it has characters.
+fn quotient_digits(operand: &ResultType) -> u32 {
+    const DIGITS_MAX: u32 = 21;
+    match operand.class() {
+        TypeClass::Text if !operand.is_number_bytes() => operand.text_length().min(DIGITS_MAX),
+        TypeClass::Json => DIGITS_MAX,
+        TypeClass::Double if operand.column_type.decimals.is_none() => DIGITS_MAX,
+        _ => operand.integer_digits(),
+    }
+}
+
 fn is_bit_or_unsigned(result: &ResultType) -> bool {
     result.column_type.unsigned || matches!(result.kind(), values::TypeKind::Bit | values::TypeKind::Year)
 }
@@ -128,11 +146,6 @@ impl Arithmetic {
         };
         let nullable = left.nullable || right.nullable;
         let unsigned = is_bit_or_unsigned(left) || is_bit_or_unsigned(right);
-        let integer = |digits: u32, unsigned: bool| {
-            let mut result = ResultType::integer(digits + u32::from(!unsigned));
-            result.column_type.unsigned = unsigned;
-            result
-        };
         let (scale_left, scale_right) = (left.scale().min(30), right.scale().min(30));
         let (digits_left, digits_right) = (left.integer_digits(), right.integer_digits());
         let double = || {
@@ -141,7 +154,9 @@ impl Arithmetic {
         };
         use ArithmeticOperator::{Add, Divide, IntegerDivide, Modulo, Multiply, Subtract};
         let (mode, result) = match (operator, widest) {
-            (IntegerDivide, mode) => (division_mode(mode), integer(digits_left, unsigned).nullable()),
+            (IntegerDivide, mode) => {
+                (division_mode(mode), integer(quotient_digits(left), unsigned).nullable())
+            }
             (Divide, ArithmeticMode::Double) => {
                 let result = double_quotient(left, right, division_precision_increment);
                 (ArithmeticMode::Double, result.nullable())

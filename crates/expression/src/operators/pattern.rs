@@ -6,7 +6,8 @@ use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
-use functions::{regexp, text};
+use functions::regexp::{self, Bounds};
+use functions::text;
 use std::sync::Arc;
 use values::{RowRef, Value, ValueRef};
 
@@ -155,7 +156,8 @@ impl Regexp {
         else {
             return Ok(None);
         };
-        let found = regexp::is_match(&compiled, &text::to_utf8(&subject, self.collation))?;
+        let bounds = Bounds { limits: context.facts().regexp_limits, interrupt: &context };
+        let found = regexp::is_match(&compiled, &text::to_utf8(&subject, self.collation), bounds)?;
         Ok(Some(found != self.negated))
     }
 }
