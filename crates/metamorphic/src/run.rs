@@ -1,6 +1,5 @@
 //! Runs the cases of a rule and an oracle and counts what came of them. Main function: [`cases`].
 
-use crate::answers::Answer;
 use crate::changes;
 use crate::oracles::{Oracle, Outcome, Pair, Violation};
 use crate::query::Query;
@@ -8,7 +7,7 @@ use crate::random::Random;
 use crate::rules::Rule;
 use crate::shrink::smaller;
 use crate::tables::{NAMES, Tables};
-use crate::world::{Client, World};
+use testkit::{Answer, Client, World};
 
 /// Cases over the same tables.
 const TABLE_LIFE: u64 = 128;
