@@ -82,7 +82,7 @@ impl ExplicitLocks {
             };
             let found = match table.by_program {
                 true => tables.iter().find(fits),
-                false => free.iter().position(|locked| fits(locked)).map(|at| free.remove(at)),
+                false => free.iter().position(fits).map(|at| free.remove(at)),
             };
             let Some(locked) = found else { return Err(sql_error!(ER_TABLE_NOT_LOCKED, table.alias)) };
             if !allows(locked.mode, table.mode) {
