@@ -37,6 +37,7 @@ step coverage; "$python" tests/sql/functions/coverage.py --check
 step kill;    "$python" tests/kill9/run.py --binary "$binary" --rounds 12 --full-disk 3 --damage 6 --seconds-max 1
 step xa;      "$python" tests/xa/run.py --binary "$binary"
 step foreign_keys; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/foreign_keys/run.py {target} --statements 3000
+"$python" tests/with_server.py --binary "$binary" -- "$python" tests/foreign_keys/crowd.py {target} --seconds 10
 step chaos;   "$python" tests/chaos/run.py --binary "$binary" --seconds 24 --growth-max 1.25
 step definitions; "$python" tests/definitions/run.py --binary "$binary" --seconds 12
 step streaming; "$python" tests/streaming/run.py --binary "$binary"

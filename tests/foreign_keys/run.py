@@ -225,4 +225,5 @@ def main():
     sys.exit(1 if differences.found else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -110,6 +110,7 @@ class Rounds:
     def progress_copy(self):
         copy = Progress()
         copy.acknowledged, copy.greatest_id = list(self.progress.acknowledged), self.progress.greatest_id
+        copy.altered = self.progress.altered
         return copy
 
 
@@ -126,7 +127,7 @@ def main():
     rounds = Rounds(options)
     rounds.run()
     told = "".join(f", {count} {outcome}" for outcome, count in sorted(rounds.outcomes.items()))
-    print(f"{options.rounds} passed, 0 failed ({sum(rounds.progress.acknowledged)} transactions, "
+    print(f"{options.rounds} passed, 0 failed ({sum(rounds.progress.acknowledged)} transactions, {rounds.progress.altered} ALTERs, "
           f"slowest restart {max(rounds.restart_seconds):.2f} s{told})")
 
 

@@ -2,17 +2,18 @@
 
 Writers append to a journal with long texts and move money between accounts. The oracle: every acknowledged transaction is
 there, the one in flight is there wholly or not at all, the bank's sum is constant, long texts are what their rows say, secondary
-indexes and COUNT(*) agree with the table, AUTO_INCREMENT gives no value twice, CHECK TABLE finds nothing."""
+indexes and COUNT(*) agree with the table, AUTO_INCREMENT gives no value twice, CHECK TABLE finds nothing; and what relations.py says."""
 import random
 import threading
 
 import pymysql
+import relations
 
 WRITERS = 6
 ACCOUNTS = 50
 BALANCE = 1000
-# A full disk (1114, 1021, 3675), a lock that was not got, a deadlock.
-REPEATED = (1114, 1021, 3675, 1205, 1213)
+# A full disk (1114, 1021, 3675), a lock that was not got, a deadlock, a definition that has changed.
+REPEATED = relations.REPEATED
 
 
 def connect(server, database="kill9"):
@@ -32,6 +33,7 @@ def prepare(server):
         cursor.execute("CREATE TABLE account (id INT PRIMARY KEY, balance INT, KEY balance (balance))")
         cursor.executemany("INSERT INTO account VALUES (%s, %s)", [(id, BALANCE) for id in range(ACCOUNTS)])
         cursor.executemany("INSERT INTO latest VALUES (%s, 0)", [(writer,) for writer in range(WRITERS)])
+        relations.prepare(cursor, WRITERS)
     connection.close()
 
 
@@ -42,13 +44,18 @@ class Writer(threading.Thread):
         super().__init__(daemon=True)
         self.server, self.number, self.acknowledged, self.random = server, number, seq, random.Random(seed)
         self.greatest_id, self.repeated, self.unexpected = 0, 0, None
+        self.owner = relations.Owner(number, self.random)
 
     def run(self):
         try:
             connection = connect(self.server)
             cursor = connection.cursor()
+            has_temporary = False
             while True:
                 try:
+                    if not has_temporary:
+                        self.owner.begin(cursor)
+                        has_temporary = True
                     self.transaction(cursor)
                 except (pymysql.err.OperationalError, pymysql.err.InternalError) as error:
                     if error.args[0] not in REPEATED:
@@ -78,6 +85,8 @@ class Writer(threading.Thread):
                                (letter, length, letter, length, self.number, self.random.randrange(max(1, seq - 100), seq + 1)))
             if self.random.random() < 0.2:
                 cursor.execute("DELETE FROM journal WHERE writer = %s AND seq < %s", (self.number, seq - 200))
+            if self.random.random() < 0.5:
+                self.owner.change(cursor, seq)
             cursor.execute("COMMIT")
         self.acknowledged = seq
 
@@ -98,17 +107,23 @@ class Progress:
     def __init__(self):
         self.acknowledged = [0] * WRITERS
         self.greatest_id = 0
+        # The number of the last ALTER of the definer.
+        self.altered = 0
 
     def start(self, server, dice):
         writers = [Writer(server, number, self.acknowledged[number], dice.random()) for number in range(WRITERS)]
-        for writer in writers:
-            writer.start()
+        self.definer = relations.Definer(lambda: connect(server), random.Random(dice.random()), self.altered)
+        for thread in writers + [self.definer]:
+            thread.start()
         return writers
 
     def join(self, writers):
         for writer in writers:
             writer.join(60)
             assert writer.unexpected is None, f"writer {writer.number}: {writer.unexpected!r}"
+        self.definer.join(60)
+        assert self.definer.unexpected is None, f"definer: {self.definer.unexpected!r}"
+        self.altered = self.definer.altered
         self.acknowledged = [writer.acknowledged for writer in writers]
         self.greatest_id = max([self.greatest_id] + [writer.greatest_id for writer in writers])
 
@@ -127,7 +142,9 @@ class Progress:
         cursor.execute("CHECK TABLE journal, latest, account")
         for row in cursor.fetchall():
             assert row[3] == "OK", row
+        self.altered = relations.check(cursor, self.altered, unproven)
         if writes:
+            relations.check_files(cursor, server.folder)
             cursor.execute("INSERT INTO journal (letter, length) VALUES ('x', 0)")
             assert cursor.lastrowid > self.greatest_id, f"id {cursor.lastrowid} after {self.greatest_id}"
             self.greatest_id = cursor.lastrowid

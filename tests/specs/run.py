@@ -26,9 +26,9 @@ LOCK_WAIT_SECONDS = 50
 class Session:
     """A connection whose statements run in a thread of their own."""
 
-    def __init__(self, target, schema):
+    def __init__(self, target, schema, account):
         host, port = target.rsplit(":", 1)
-        self.connection = pymysql.connect(host=host, port=int(port), user="root", database=schema, autocommit=None)
+        self.connection = pymysql.connect(host=host, port=int(port), user=account, database=schema, autocommit=None)
         self.thread_id = self.connection.thread_id()
         self.statements, self.results = queue.Queue(), queue.Queue()
         self.busy = False
@@ -78,7 +78,8 @@ class Play:
 
     def session(self, name):
         if name not in self.sessions:
-            self.sessions[name] = Session(self.target, self.schema)
+            account = in_schema(name.partition("@")[2], self.schema) or "root"
+            self.sessions[name] = Session(self.target, self.schema, account)
             self.sessions[name].send(f"SET innodb_lock_wait_timeout = {LOCK_WAIT_SECONDS}")
             self.sessions[name].result(PATIENCE_SECONDS)
         return self.sessions[name]
@@ -97,11 +98,15 @@ class Play:
         self.lines.append(f"{name}: {statement}")
         if name == "probe":
             return self.probe(statement)
-        session = self.session(name)
+        try:
+            session = self.session(name)
+        except pymysql.err.MySQLError as error:
+            self.lines.append(f"  no connection: error {error.args[0]}")
+            return
         if session.busy:
             self.lines.append("  still blocked")
             return
-        session.send(statement)
+        session.send(in_schema(statement, self.schema))
         answer = self.answer(session)
         self.lines += ["  blocked"] if answer is None else [f"  {line}" for line in answer]
         self.reap(name)
@@ -139,6 +144,11 @@ class Play:
             session.close()
 
 
+def in_schema(text, schema):
+    """The text with the name of the schema that the spec has this time."""
+    return text.replace("{schema}", schema)
+
+
 def parse(path):
     """The setup that all specs of a file share, and the steps of each by its name."""
     setup, specs, steps = [], {}, None
@@ -170,7 +180,7 @@ def play(target, schema, setup, steps, expected):
         for statement in (f"DROP DATABASE IF EXISTS {schema}", f"CREATE DATABASE {schema}", f"USE {schema}"):
             execute(control, statement)
         for name, statement in setup + [step for step in steps if step[0] == "setup"]:
-            answer = execute(control, statement)
+            answer = execute(control, in_schema(statement, schema))
             if answer[0].startswith("error"):
                 return [f"setup: {statement}", f"  {answer[0]}"]
         game = Play(target, schema, control, expected)

@@ -115,7 +115,7 @@ impl HeldLocks {
         limit: WaitLimit<'_>,
         needed: &TableLocks,
     ) -> SqlResult<()> {
-        self.explicit.check_uses(&needed.uses)?;
+        self.explicit.check_uses(needed)?;
         needed.locks.iter().try_for_each(|lock| {
             if self.take_in_slot(owner, lock) {
                 Ok(())

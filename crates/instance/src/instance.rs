@@ -14,7 +14,7 @@ use crate::xa_branches::XaBranches;
 use accounts::ClientHost;
 use accounts::{AccountTable, AuthenticationAccount};
 use catalog::MetadataLocks;
-use engine::{Engine, SpillFile};
+use engine::{Engine, EngineOptions, SpillFile};
 use env::Environment;
 use errors::{ErrorCode, SqlError, SqlResult};
 use expression::RegexpLimits;
@@ -58,6 +58,9 @@ pub struct InstanceOptions {
     pub loopback_only: bool,
     /// File descriptors that the process may have; None if nobody knows.
     pub descriptors_max: Option<u64>,
+    /// Whether pages are written, rows purged and transactions that a crash left rolled back by nobody but statements and shutdown: a
+    /// simulation that comes to the same again runs like this.
+    pub statements_only: bool,
 }
 
 /// What all sessions share: engine, variables, accounts, sessions, counters.
@@ -141,8 +144,11 @@ impl Instance {
     /// Errors: an option that does not exist or has a wrong value; what the engine reports.
     pub fn open(environment: Environment, options: InstanceOptions) -> SqlResult<Arc<Instance>> {
         let (persisted, start) = Instance::settle(&environment, &options)?;
-        let engine = Engine::open(environment.clone(), crate::options::engine_options(&start.values))
-            .map_err(start_error)?;
+        let engine_options = EngineOptions {
+            background_threads: !options.statements_only,
+            ..crate::options::engine_options(&start.values)
+        };
+        let engine = Engine::open(environment.clone(), engine_options).map_err(start_error)?;
         let clock = Arc::clone(&environment.clock);
         let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
         metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());

@@ -229,6 +229,7 @@ fn open(directory: &Path) -> SqlResult<Arc<Instance>> {
         data_directory: directory.display().to_string(),
         loopback_only: true,
         descriptors_max: None,
+        statements_only: false,
     };
     Instance::open(Environment::real(directory), options)
 }

@@ -1,9 +1,8 @@
 //! Whether UPDATE and DELETE change the rows that SELECT finds. Main function: [`changed`].
 
-use crate::answers::{Answer, Row};
 use crate::oracles::{Outcome, Violation};
 use crate::query::{Query, all_of};
-use crate::world::Client;
+use testkit::{Answer, Client, Row};
 
 /// Statements that [`changed`] runs for a case.
 pub const STATEMENTS: u64 = 10;

@@ -3,7 +3,6 @@
 //! prints one, and `--rule R --oracle O --seed NUMBER --count 1` runs that case again.
 #![forbid(unsafe_code)]
 
-mod answers;
 mod changes;
 mod conditions;
 mod oracles;
@@ -13,7 +12,6 @@ mod rules;
 mod run;
 mod shrink;
 mod tables;
-mod world;
 
 use oracles::{ORACLES, Oracle};
 use rules::{RULES, Rule};

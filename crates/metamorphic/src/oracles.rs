@@ -1,10 +1,9 @@
 //! Ways to ask the same: the rule switched off, the rows in three parts by a condition (TLP), the conditions computed of each row
 //! instead of asked for (NoREC), and the rows that a change finds. Main type: [`Oracle`].
 
-use crate::answers::{Answer, Row};
 use crate::changes::changed;
 use crate::query::Query;
-use crate::world::Client;
+use testkit::{Answer, Client, Row};
 
 /// A way to check an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

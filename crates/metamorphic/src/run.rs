@@ -1,14 +1,13 @@
 //! Runs the cases of a rule and an oracle and counts what came of them. Main function: [`cases`].
 
-use crate::answers::Answer;
 use crate::changes;
 use crate::oracles::{Oracle, Outcome, Pair, Violation};
 use crate::query::Query;
 use crate::random::Random;
-use crate::rules::Rule;
+use crate::rules::{Rule, views};
 use crate::shrink::smaller;
-use crate::tables::{NAMES, Tables};
-use crate::world::{Client, World};
+use crate::tables::{NAMES, Tables, VIEWS};
+use testkit::{Answer, Client, World};
 
 /// Cases over the same tables.
 const TABLE_LIFE: u64 = 128;
@@ -53,14 +52,16 @@ impl Stage {
         };
         let pair =
             Pair { on: connect(None)?, off: connect(Some(rule.off()).filter(|_| oracle == Oracle::Switch))? };
-        Ok(Stage { world, pair, tables: Tables { list: Vec::new() } })
+        Ok(Stage { world, pair, tables: Tables { list: Vec::new(), views: Vec::new() } })
     }
 
     fn set(&mut self, tables: Tables) -> Result<(), String> {
+        self.pair.on.run(&format!("DROP VIEW IF EXISTS {}", VIEWS.join(", ")))?;
         self.pair.on.run(&format!("DROP TABLE IF EXISTS {}", NAMES.join(", ")))?;
         for statement in tables.list.iter().flat_map(|table| &table.statements) {
             self.pair.on.run(statement)?;
         }
+        tables.views.iter().try_for_each(|view| self.pair.on.run(&view.statement()))?;
         self.tables = tables;
         Ok(())
     }
@@ -81,7 +82,9 @@ pub fn cases(rule: &Rule, (name, oracle): (&str, Oracle), seed: u64, count: u64)
             if stage.is_none() {
                 stage = Some(Stage::new(rule, oracle)?);
             }
-            let tables = Tables::new(&mut Random::new(tables_number | 1 << 63), rule.size);
+            let random = &mut Random::new(tables_number | 1 << 63);
+            let mut tables = Tables::new(random, rule.size);
+            views(random, &mut tables);
             stage.as_mut().map_or(Ok(()), |stage| stage.set(tables))?;
         }
         let Some(stage) = &mut stage else { continue };
@@ -164,9 +167,12 @@ fn shrunk(oracle: Oracle, query: Query, condition: &str, pair: &mut Pair) -> Opt
 
 fn print(violation: &Violation, tables: &Tables) {
     let is_read = |name: &str| violation.query.contains(name);
-    for table in tables.list.iter().filter(|table| is_read(table.name)) {
+    // A view may read any table, and other views.
+    let reads_views = tables.views.iter().any(|view| is_read(view.name));
+    for table in tables.list.iter().filter(|table| reads_views || is_read(table.name)) {
         table.statements.iter().for_each(|statement| println!("  {statement};"));
     }
+    tables.views.iter().filter(|_| reads_views).for_each(|view| println!("  {};", view.statement()));
     println!("  {};\n{}", violation.query, lines(&violation.found));
     violation.others.iter().for_each(|other| println!("  {other};"));
     if violation.others.is_empty() {

@@ -1,14 +1,17 @@
 //! Random tables: few rows with NULL, values that occur often and values at the ends, and indexes of all kinds. Main types:
 //! [`Tables`], [`Table`]. The first letter of a column's name says what it compares with.
 
+use crate::conditions::Scope;
 use crate::random::Random;
 use std::fmt::Write as _;
 
 /// Names of tables.
 pub const NAMES: [&str; 3] = ["t0", "t1", "t2"];
+/// Names of views.
+pub const VIEWS: [&str; 4] = ["v0", "v1", "v2", "v3"];
 
 /// Columns, with the types that each may have.
-const COLUMNS: [(&str, &[&str]); 9] = [
+const COLUMNS: [(&str, &[&str]); 10] = [
     ("i0", &["INT", "BIGINT", "SMALLINT"]),
     ("i1", &["INT", "BIGINT", "BIGINT UNSIGNED", "TINYINT UNSIGNED"]),
     ("d0", &["DECIMAL(10,2)", "DECIMAL(12,4)", "DECIMAL(8,0)"]),
@@ -18,6 +21,15 @@ const COLUMNS: [(&str, &[&str]); 9] = [
     ("t0", &["DATE", "DATE", "DATETIME"]),
     ("t1", &["DATETIME", "DATETIME(3)", "TIMESTAMP NULL"]),
     ("e0", &["ENUM('b','a','abc')", "YEAR"]),
+    ("j0", &["JSON"]),
+];
+
+/// Generated columns: a name, the type of what they are, and that, with `@` before the column that it reads.
+const GENERATED: [(&str, &str, &str); 4] = [
+    ("i2", "BIGINT", "CAST(@i0 % 5 AS SIGNED)"),
+    ("d2", "DECIMAL(14,4)", "CAST(@d0 + 1 AS DECIMAL(14,4))"),
+    ("s2", "VARCHAR(11)", "concat(@s1, 'b')"),
+    ("t2", "DATE", "CAST(@t0 + interval 1 day AS DATE)"),
 ];
 
 /// A column of a table.
@@ -29,6 +41,8 @@ pub struct Column {
     pub kind: &'static str,
     /// Whether it may be NULL.
     pub nullable: bool,
+    /// What it is, with `@` before names of columns, if it is a generated one.
+    pub generated: Option<&'static str>,
 }
 
 /// A table.
@@ -40,10 +54,23 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Columns or column prefixes of the indexes beside the primary key, in their order.
     pub indexes: Vec<Vec<&'static str>>,
-    /// Functional key parts, with `@` before names of columns, and the family of columns that they compare with.
+    /// Functional key parts and indexed generated columns, with `@` before names of columns, and the family of columns that they compare with.
     pub expressions: Vec<(&'static str, char)>,
     /// How it is made and filled.
     pub statements: Vec<String>,
+}
+
+/// A view.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// Its name.
+    pub name: &'static str,
+    /// The query that it is, whose columns have these names.
+    pub query: String,
+    /// What it shows, as a query reads it that calls it `e`.
+    pub scope: Scope,
+    /// Whether it puts rows together.
+    pub groups: bool,
 }
 
 /// How large tables are.
@@ -62,12 +89,14 @@ pub enum Size {
 pub struct Tables {
     /// All of them.
     pub list: Vec<Table>,
+    /// Views of them.
+    pub views: Vec<View>,
 }
 
 impl Tables {
     /// Tables that follow from the numbers of `random`.
     pub fn new(random: &mut Random, size: Size) -> Tables {
-        Tables { list: NAMES.iter().map(|name| table(random, name, size)).collect() }
+        Tables { list: NAMES.iter().map(|name| table(random, name, size)).collect(), views: Vec::new() }
     }
 
     /// One of them.
@@ -76,10 +105,19 @@ impl Tables {
     }
 }
 
+impl View {
+    /// How it is made.
+    pub fn statement(&self) -> String {
+        format!("CREATE VIEW {} AS {}", self.name, self.query)
+    }
+}
+
 impl Column {
     /// What it compares with as with itself: `i` integers, `d` decimals, `f` floating point, `s` texts, `D` and `S` dates, `e` others.
     pub fn family(&self) -> char {
         match self.name.chars().next() {
+            // What documents compare with is not decided by their column.
+            Some('j') => 'e',
             Some('t') if self.kind == "DATE" => 'D',
             Some('t') => 'S',
             Some(letter) => letter,
@@ -115,6 +153,9 @@ pub fn literal(random: &mut Random, family: char) -> String {
 
 /// A value to be stored.
 fn value(random: &mut Random, column: &Column) -> String {
+    if column.generated.is_some() {
+        return "DEFAULT".to_owned();
+    }
     if column.nullable && random.percent(15) {
         return "NULL".to_owned();
     }
@@ -137,6 +178,17 @@ fn value(random: &mut Random, column: &Column) -> String {
             "'1970-01-02 00:00:01'",
             "'2024-02-29 00:00:00'",
         ],
+        b'j' => &[
+            "'{\"a\": 1, \"t\": \"a\", \"b\": [1, 2]}'",
+            "'{\"a\": 2, \"t\": \"abc\", \"b\": []}'",
+            "'{\"a\": \"x\", \"t\": \"b\"}'",
+            "'{\"a\": null, \"b\": [3, \"a\", {\"c\": 5}]}'",
+            "'{\"b\": [2, 7], \"t\": null}'",
+            "'[1, 2, 3]'",
+            "'\"a\"'",
+            "'null'",
+            "'7'",
+        ],
         _ if column.kind == "YEAR" => &["0", "2001", "2024", "1970"],
         _ => &["'a'", "'b'", "'abc'"],
     };
@@ -144,12 +196,18 @@ fn value(random: &mut Random, column: &Column) -> String {
 }
 
 fn table(random: &mut Random, name: &'static str, size: Size) -> Table {
-    let mut columns = vec![Column { name: "id", kind: "INT", nullable: false }];
+    let mut columns = vec![Column { name: "id", kind: "INT", nullable: false, generated: None }];
     for (column, kinds) in COLUMNS {
         if column == "i0" || random.percent(70) {
             let nullable = random.percent(70);
             let kind: &&'static str = random.choose(kinds);
-            columns.push(Column { name: column, kind, nullable });
+            columns.push(Column { name: column, kind, nullable, generated: None });
+        }
+    }
+    for (name, kind, text) in GENERATED {
+        let has = |read: &Column| text.contains(&format!("@{}", read.name));
+        if columns.iter().skip(1).any(has) && random.percent(35) {
+            columns.push(Column { name, kind, nullable: true, generated: Some(text) });
         }
     }
     let mut parts: Vec<String> = columns.iter().map(declared).collect();
@@ -168,11 +226,17 @@ fn table(random: &mut Random, name: &'static str, size: Size) -> Table {
         let unique = index.contains(&"id") && random.percent(30);
         format!("{}KEY k{at} ({})", if unique { "UNIQUE " } else { "" }, index.join(", "))
     }));
-    let expressions = expressions(random, &columns);
+    let mut expressions = expressions(random, &columns);
     parts.extend(expressions.iter().enumerate().map(|(at, (text, _))| {
         let other = if random.percent(30) { ", id" } else { "" };
         format!("KEY f{at} (({}){other})", text.replace('@', ""))
     }));
+    // What an indexed generated column is serves as a functional part does.
+    let generated = columns.iter().filter_map(|column| Some((column, column.generated?)));
+    for (column, text) in generated.filter(|_| random.percent(70)) {
+        parts.push(format!("KEY of_{0} ({0})", column.name));
+        expressions.push((text, column.family()));
+    }
     let mut statements = vec![format!("CREATE TABLE {name} ({})", parts.join(", "))];
     let rows = match size {
         Size::Small if random.percent(3) => 0,
@@ -188,11 +252,16 @@ fn table(random: &mut Random, name: &'static str, size: Size) -> Table {
 }
 
 fn declared(column: &Column) -> String {
-    format!("{} {}{}", column.name, column.kind, if column.nullable { "" } else { " NOT NULL" })
+    let Some(text) = column.generated else {
+        return format!("{} {}{}", column.name, column.kind, if column.nullable { "" } else { " NOT NULL" });
+    };
+    // One of each two is stored.
+    let kept = if column.name.starts_with(['d', 's']) { "STORED" } else { "VIRTUAL" };
+    format!("{} {} AS ({}) {kept}", column.name, column.kind, text.replace('@', ""))
 }
 
 /// Expressions that functional key parts are: those columns that they read, their texts, and what they compare with.
-const EXPRESSIONS: [(&[&str], &str, char); 14] = [
+const EXPRESSIONS: [(&[&str], &str, char); 17] = [
     (&["i0"], "@i0 % 3", 'i'),
     (&["i0"], "@i0 DIV 2", 'i'),
     (&["i0"], "coalesce(@i0, 0)", 'i'),
@@ -207,12 +276,15 @@ const EXPRESSIONS: [(&[&str], &str, char); 14] = [
     (&["s1"], "lower(@s1)", 's'),
     (&["s1"], "concat(@s1, 'b')", 's'),
     (&["t0"], "year(@t0)", 'i'),
+    (&["j0"], "CAST(@j0->>'$.t' AS CHAR(10))", 's'),
+    (&["j0"], "json_length(@j0, '$.b')", 'i'),
+    (&["j0"], "json_value(@j0, '$.a' RETURNING SIGNED)", 'i'),
 ];
 
 fn expressions(random: &mut Random, columns: &[Column]) -> Vec<(&'static str, char)> {
     let has = |name: &&str| columns.iter().any(|column| column.name == *name);
     let mut chosen: Vec<_> = EXPRESSIONS.iter().filter(|(read, ..)| read.iter().all(has)).collect();
-    chosen.retain(|_| random.percent(25));
+    chosen.retain(|_| random.percent(35));
     chosen.into_iter().map(|(_, text, family)| (*text, *family)).collect()
 }
 
@@ -231,7 +303,7 @@ fn indexes(random: &mut Random, columns: &[Column], size: Size) -> Vec<Vec<&'sta
     };
     let mut found = Vec::new();
     for _ in 0..random.between(1, 5) {
-        let mut order: Vec<&Column> = columns.iter().skip(1).collect();
+        let mut order: Vec<&Column> = columns.iter().skip(1).filter(|column| column.kind != "JSON").collect();
         random.shuffle(&mut order);
         let count = random.between(1, 3.min(order.len()));
         let mut index: Vec<&'static str> = order[..count].iter().map(|column| part(random, column)).collect();

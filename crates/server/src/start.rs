@@ -90,6 +90,7 @@ fn run(
         data_directory: configuration.data_directory.display().to_string(),
         loopback_only: configuration.is_loopback_only(),
         descriptors_max: Some(descriptors.limit()),
+        statements_only: false,
     };
     // A wrong option leaves no folder behind.
     Instance::check_options(&environment, &options).map_err(|error| error.message().to_owned())?;

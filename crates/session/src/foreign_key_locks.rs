@@ -36,7 +36,33 @@ pub(crate) fn missing_relatives(
     statement: &Statement,
     locks: &[TableLock],
 ) -> Vec<TableLock> {
-    let Some(first) = reach(statement) else { return Vec::new() };
+    reach(statement).map_or(Vec::new(), |reach| missing_for(instance, reach, locks))
+}
+
+/// Those locks with what LOCK TABLES takes besides: the tables that foreign keys lead to from those that are locked for writing, whatever a
+/// statement changes there.
+pub(crate) fn with_relatives(instance: &Instance, mut locks: Vec<TableLock>) -> Vec<TableLock> {
+    let any = Reach { assigns: true, changes_keys: true };
+    loop {
+        let missing = missing_for(instance, any, &locks);
+        if missing.is_empty() {
+            return locks;
+        }
+        strengthen(&mut locks, missing);
+    }
+}
+
+/// Adds locks to those of other tables, or puts them in the place of weaker ones.
+pub(crate) fn strengthen(locks: &mut Vec<TableLock>, stronger: Vec<TableLock>) {
+    for lock in stronger {
+        match locks.iter_mut().find(|known| known.key == lock.key) {
+            Some(known) => known.mode = lock.mode,
+            None => locks.push(lock),
+        }
+    }
+}
+
+fn missing_for(instance: &Instance, first: Reach, locks: &[TableLock]) -> Vec<TableLock> {
     let mut missing: Vec<TableLock> = Vec::new();
     let mut need = |name: &TableName, mode: LockMode| {
         let key = LockKey::table(&name.schema, &name.table);

@@ -1,6 +1,6 @@
 //! Which metadata locks a statement needs, those of the programs that it calls among them. Main function: [`locks_needed`].
 
-use crate::foreign_key_locks::missing_relatives;
+use crate::foreign_key_locks::{missing_relatives, strengthen};
 use crate::nested::program_of;
 use crate::session::Session;
 use catalog::{LockKey, LockMode, LockUse, TableLock, TableLocks};
@@ -63,12 +63,7 @@ impl Needs<'_> {
             if missing.is_empty() {
                 return;
             }
-            for lock in missing {
-                match self.locks.locks.iter_mut().find(|known| known.key == lock.key) {
-                    Some(known) => known.mode = lock.mode,
-                    None => self.locks.locks.push(lock),
-                }
-            }
+            strengthen(&mut self.locks.locks, missing);
         }
     }
 

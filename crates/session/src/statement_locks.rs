@@ -1,10 +1,11 @@
 //! What a session locks: tables for its transaction, names for a change of definitions, LOCK TABLES, and the server against
 //! FLUSH TABLES WITH READ LOCK. What it holds is in `catalog`'s `HeldLocks`; here is when it takes and gives back.
 
+use crate::foreign_key_locks::with_relatives;
 use crate::locks_needed::locks_needed;
 use crate::session::Session;
 use accounts::Privileges;
-use catalog::{HeldMark, Intent, LockKey, LockMode, LockedTable, TableLocks};
+use catalog::{HeldMark, Intent, LockKey, LockMode, LockedTable, TableLock, TableLocks};
 use errors::code;
 use errors::{ErrorCode, SqlError, SqlResult, sql_error};
 use instance::{lock_limit as limit, lock_owner as owner};
@@ -163,6 +164,7 @@ impl Session {
                 }
             }
         }
+        self.add_relatives(&mut wanted);
         // In the order of their keys, the stronger lock of a table first.
         wanted.sort_by(|left, right| {
             left.key.cmp(&right.key).then(right.mode.covers(left.mode).cmp(&left.mode.covers(right.mode)))
@@ -179,6 +181,21 @@ impl Session {
         }
         self.see_all_commits();
         self.send_ok(sink)
+    }
+
+    /// Tables that foreign keys lead to from those that are locked for writing are locked with them, where they exist, by their own names.
+    fn add_relatives(&self, wanted: &mut Vec<LockedTable>) {
+        let written = wanted.iter().filter(|locked| locked.mode == LockMode::NoReadWrite);
+        let written: Vec<TableLock> =
+            written.map(|locked| TableLock::new(locked.key.clone(), LockMode::Write)).collect();
+        let count = written.len();
+        for TableLock { key, mode, .. } in with_relatives(&self.instance, written).split_off(count) {
+            let mode = if mode == LockMode::Write { LockMode::NoReadWrite } else { LockMode::ReadOnly };
+            let alias = key.object_name().to_owned();
+            if self.instance.engine().dictionary().has_table(key.schema_name(), &alias) {
+                wanted.push(LockedTable { key, alias, mode });
+            }
+        }
     }
 
     /// Takes what LOCK TABLES asks for; on an error some of it is held.

@@ -154,7 +154,7 @@ pub(crate) fn start_with(environment: &Environment, options: &[(&str, &str)]) ->
         settings,
         data_directory: "/data".to_owned(),
         loopback_only: true,
-        descriptors_max: None,
+        ..InstanceOptions::default()
     };
     Instance::open(environment.clone(), options).unwrap()
 }

@@ -34,6 +34,11 @@ pub trait Scenario {
     /// Short name for reports.
     fn name(&self) -> &'static str;
 
+    /// The disk that it begins with.
+    fn disk(&self) -> SimulatedDisk {
+        SimulatedDisk::new(1)
+    }
+
     /// A fresh oracle.
     fn oracle(&self) -> Self::Oracle;
 
@@ -92,7 +97,7 @@ pub struct Outcome {
 /// Runs a scenario through its crashes. `fault`, if any, is planted into each run: a test that the checks see it.
 pub fn enumerate<S: Scenario>(scenario: &S, extent: Extent, fault: Option<Fault>) -> Outcome {
     let mut outcome = Outcome::default();
-    let disk = new_disk(fault);
+    let disk = first_disk(scenario, fault);
     let mut oracle = scenario.oracle();
     let run = guarded(|| scenario.run(&disk, &mut oracle));
     outcome.operations = disk.counts().mutations;
@@ -108,8 +113,8 @@ pub fn enumerate<S: Scenario>(scenario: &S, extent: Extent, fault: Option<Fault>
     outcome
 }
 
-fn new_disk(fault: Option<Fault>) -> SimulatedDisk {
-    let disk = SimulatedDisk::new(1);
+fn first_disk<S: Scenario>(scenario: &S, fault: Option<Fault>) -> SimulatedDisk {
+    let disk = scenario.disk();
     if let Some(fault) = fault {
         disk.add_fault(fault);
     }
@@ -123,7 +128,7 @@ fn crash_once<S: Scenario>(
     crash_at: u64,
     outcome: &mut Outcome,
 ) {
-    let disk = new_disk(fault);
+    let disk = first_disk(scenario, fault);
     disk.crash_at(crash_at);
     let mut oracle = scenario.oracle();
     let run = guarded(|| scenario.run(&disk, &mut oracle));

@@ -13,6 +13,8 @@ pub mod generator;
 pub mod oracle;
 pub mod scenarios;
 pub mod spill_workload;
+pub mod sql_scenario;
+pub mod sql_scripts;
 pub mod tree_scenario;
 pub mod workloads;
 

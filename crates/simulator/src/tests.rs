@@ -4,6 +4,8 @@ use env::simulated::{Fault, FaultKind, OperationClass};
 
 use crate::crowd::Crowd;
 use crate::engine_scenario::EngineScenario;
+use crate::sql_scenario::SqlScenario;
+use crate::sql_scripts::SCRIPTS;
 use crate::tree_scenario::TreeScenario;
 use crate::{Extent, Outcome, enumerate, faults, scenarios, workloads};
 
@@ -54,6 +56,22 @@ fn engine_workloads_survive_crashes() {
     for (number, scenario) in workloads::all().iter().enumerate() {
         let extent = Extent { stride: QUICK_ENGINE_STRIDE, first: 10 + number as u64 * 5, ..Extent::FULL };
         assert_kept(&enumerate(scenario, extent, None));
+    }
+}
+
+/// Crashes of each script in the quick run.
+const QUICK_SCRIPT_CRASHES: u64 = 4;
+
+#[test]
+fn statements_survive_crashes() {
+    for (number, script) in SCRIPTS.iter().enumerate() {
+        let scenario =
+            SqlScenario::new(script).unwrap_or_else(|message| panic!("{}: {message}", script.name));
+        assert!(scenario.commits() > 3, "{}: only {} steps commit", script.name, scenario.commits());
+        let extent = Extent { torn_seeds: 1, ..Extent::FULL };
+        let operations = enumerate(&scenario, Extent { first: u64::MAX, ..extent }, None).operations;
+        let stride = (operations / QUICK_SCRIPT_CRASHES).max(1);
+        assert_kept(&enumerate(&scenario, Extent { stride, first: number as u64 * 3, ..extent }, None));
     }
 }
 

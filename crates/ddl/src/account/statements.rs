@@ -56,8 +56,14 @@ impl AccountDefiner<'_> {
                 let generated = session.authenticate_with(&mut account, specification)?;
                 session.generated.extend(generated);
                 session.apply_attributes(&mut account, &create.attributes)?;
+                // They are granted with it.
                 for role in &create.default_roles {
-                    account.default_roles.push(session.account_name(role)?);
+                    let role = session.account_name(role)?;
+                    if table.get(&role).is_none() {
+                        return Err(sql_error!(ER_USER_DOES_NOT_EXIST, role.quoted()));
+                    }
+                    account.roles.insert(role.clone(), false);
+                    account.default_roles.push(role);
                 }
                 table.put(account);
                 made.push(name);

@@ -7,7 +7,7 @@ use crate::random::Random;
 use crate::tables::Tables;
 
 /// A SELECT that shows a few columns and expressions, under a name, with what it shows.
-fn selecting(random: &mut Random, tables: &Tables, alias: &str) -> (String, Scope) {
+pub(super) fn selecting(random: &mut Random, tables: &Tables, alias: &str) -> (String, Scope) {
     let count = random.between(1, 2);
     let from = joined(random, tables, count, 30);
     let mut shown = vec![Reference { text: "a.id".to_owned(), family: 'i', collation: "", nullable: true }];
@@ -25,7 +25,7 @@ fn selecting(random: &mut Random, tables: &Tables, alias: &str) -> (String, Scop
     named(&shown, alias, |list| format!("SELECT {list} FROM {}{condition}", from.text))
 }
 
-fn named(shown: &[Reference], alias: &str, text: impl Fn(&str) -> String) -> (String, Scope) {
+pub(super) fn named(shown: &[Reference], alias: &str, text: impl Fn(&str) -> String) -> (String, Scope) {
     let list: Vec<String> =
         shown.iter().enumerate().map(|(at, one)| format!("{} AS y{at}", one.text)).collect();
     let column = |(at, one): (usize, &Reference)| Reference { text: format!("{alias}.y{at}"), ..one.clone() };
@@ -133,7 +133,7 @@ pub fn grouped(random: &mut Random, tables: &Tables) -> Query {
     Query { from, ..query }
 }
 
-fn grouping(random: &mut Random, tables: &Tables) -> (String, Scope) {
+pub(super) fn grouping(random: &mut Random, tables: &Tables) -> (String, Scope) {
     let count = random.between(1, 2);
     let from = joined(random, tables, count, 20);
     let keys: Vec<Reference> = (0..random.between(1, 2)).map(|_| from.scope.any(random).clone()).collect();
@@ -151,7 +151,7 @@ fn grouping(random: &mut Random, tables: &Tables) -> (String, Scope) {
     })
 }
 
-fn united(random: &mut Random, tables: &Tables) -> (String, Scope) {
+pub(super) fn united(random: &mut Random, tables: &Tables) -> (String, Scope) {
     let (first, second) = (tables.any(random).clone(), tables.any(random).clone());
     let (left, right) = (Scope::of("a", &first), Scope::of("a", &second));
     let mut pairs = Vec::new();

@@ -2,22 +2,27 @@
 
 mod computed;
 mod derived;
+mod documents;
 mod groups;
 mod joins;
 mod ranges;
 mod subqueries;
+mod views;
+mod windows;
 
 use crate::conditions::Scope;
 use crate::query::Query;
 use crate::random::Random;
 use crate::tables::{Size, Table, Tables};
 
+pub use views::make as views;
+
 /// A rule.
 pub struct Rule {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its flag of optimizer_switch; empty: it is one of iruka_optimizer_switch by its name.
-    flag: &'static str,
+    /// The variable that switches it, and its flag there.
+    switch: (&'static str, &'static str),
     /// The tables that its queries want.
     pub size: Size,
     /// Makes a query for it.
@@ -26,13 +31,14 @@ pub struct Rule {
     pub sign: &'static str,
 }
 
+/// The variable that has the switches of our own rules.
+const OWN: &str = "iruka_optimizer_switch";
+
 impl Rule {
     /// The statement that switches it off.
     pub fn off(&self) -> String {
-        match self.flag {
-            "" => format!("SET iruka_optimizer_switch = '{}=off'", self.name),
-            flag => format!("SET optimizer_switch = '{flag}=off'"),
-        }
+        let (variable, flag) = self.switch;
+        format!("SET {variable} = '{flag}=off'")
     }
 
     const fn own(
@@ -41,7 +47,7 @@ impl Rule {
         make: fn(&mut Random, &Tables) -> Query,
         sign: &'static str,
     ) -> Rule {
-        Rule { name, flag: "", size, make, sign }
+        Rule { name, switch: (OWN, name), size, make, sign }
     }
 
     const fn of_mysql(
@@ -50,7 +56,17 @@ impl Rule {
         size: Size,
         make: fn(&mut Random, &Tables) -> Query,
     ) -> Rule {
-        Rule { name, flag, size, make, sign: "" }
+        Rule { name, switch: ("optimizer_switch", flag), size, make, sign: "" }
+    }
+
+    /// One of ours by another name: queries of another kind.
+    const fn of_ours(
+        name: &'static str,
+        flag: &'static str,
+        make: fn(&mut Random, &Tables) -> Query,
+        sign: &'static str,
+    ) -> Rule {
+        Rule { name, switch: (OWN, flag), size: Small, make, sign }
     }
 }
 
@@ -75,6 +91,10 @@ pub const RULES: &[Rule] = &[
     Rule::own("kept_slots", Small, joins::few_columns, "hash"),
     Rule::own("known_conditions", Small, ranges::known_conditions, ""),
     Rule::own("indexed_values", Small, computed::by_expression, ""),
+    Rule::of_ours("generated_columns", "indexed_values", computed::generated, ""),
+    Rule::of_ours("documents", "indexed_values", documents::asked, ""),
+    Rule::of_mysql("views", "derived_merge", Small, views::asked),
+    Rule::of_ours("windows", "fast_execution", windows::asked, "Window"),
     Rule::own("index_ranges", Small, ranges::by_index, ""),
     Rule::of_mysql("index_merge", "index_merge", Medium, ranges::union),
     Rule::own("index_order", Medium, ranges::ordered, ""),

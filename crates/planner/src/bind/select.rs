@@ -245,7 +245,7 @@ impl Binder<'_> {
                 if table.view.is_some()
                     && let Source::Derived(query, _) = &mut table.source
                 {
-                    super::view::lock_rows(query, lock)?;
+                    super::view::lock_rows(query, lock);
                 }
             }
         }
@@ -267,7 +267,8 @@ impl Binder<'_> {
                 return Err(sql_error!(ER_UNRESOLVED_TABLE_LOCK, shown()));
             };
             // MySQL locks the tables of a query in FROM by its name, and then meets the name again.
-            let is_query = matches!(table.source, Source::Derived(_, None) | Source::JsonTable(_));
+            let is_query = table.view.is_none()
+                && matches!(table.source, Source::Derived(_, None) | Source::JsonTable(_));
             if is_query || locked.contains(&name.name) {
                 return Err(sql_error!(ER_DUPLICATE_TABLE_LOCK, shown()));
             }

@@ -206,20 +206,17 @@ pub(super) fn check_explained<'t>(
     if is_allowed { Ok(()) } else { Err(sql_error!(ER_VIEW_NO_EXPLAIN)) }
 }
 
-/// A locking clause locks the rows of the tables that a merged view reads. Error 1235 for a view whose rows are kept.
-pub(super) fn lock_rows(query: &mut Derived, lock: RowLock) -> SqlResult<()> {
-    let Derived::Open(open) = query else {
-        return Err(sql_error!(ER_NOT_SUPPORTED_YET, "a locking clause over a view that is not merged"));
-    };
+/// A locking clause locks the rows of the tables that a merged view reads. What a view reads whose rows are kept is not locked, as in MySQL.
+pub(super) fn lock_rows(query: &mut Derived, lock: RowLock) {
+    let Derived::Open(open) = query else { return };
     for table in &mut Arc::make_mut(open).block.tables {
         table.lock = lock;
         if table.view.is_some()
             && let Source::Derived(query, _) = &mut table.source
         {
-            lock_rows(query, lock)?;
+            lock_rows(query, lock);
         }
     }
-    Ok(())
 }
 
 /// The tables that a merged view reads.

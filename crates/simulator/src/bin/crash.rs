@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 use env::simulated::OperationClass;
 use simulator::crowd::Crowd;
+use simulator::sql_scenario::SqlScenario;
+use simulator::sql_scripts::SCRIPTS;
 use simulator::{Damage, Extent, Outcome, Scenario, Violation, enumerate, faults, scenarios, workloads};
 
 struct Arguments {
@@ -45,6 +47,20 @@ fn main() -> ExitCode {
             }
             let outcome = faults::with_full_disk(&scenario, (40 / stride).max(2));
             report(&format!("{}, disk full", scenario.name), outcome, &mut total);
+        }
+    }
+    for script in SCRIPTS.iter().filter(|script| script.name.contains(&arguments.wanted)) {
+        match SqlScenario::new(script) {
+            Ok(scenario) => run(&scenario, &arguments, &mut total),
+            Err(message) => {
+                let violation =
+                    Violation { scenario: script.name, crash_at: None, damage: Damage::Kill, message };
+                report(
+                    script.name,
+                    Outcome { violations: vec![violation], ..Outcome::default() },
+                    &mut total,
+                );
+            }
         }
     }
     if "crowds".contains(&arguments.wanted) {

@@ -31,18 +31,24 @@ pub struct Client {
 impl World {
     /// A new one without tables.
     pub fn new() -> SqlResult<World> {
-        let environment = Environment::simulated(SimulatedDisk::new(7), 7);
+        World::open(SimulatedDisk::new(7), ("16M", "16M"), false)
+    }
+
+    /// One on a disk, with those sizes of the buffer pool and of the log. `statements_only`: nothing but statements uses the disk.
+    pub fn open(disk: SimulatedDisk, (pool, log): (&str, &str), statements_only: bool) -> SqlResult<World> {
+        let environment = Environment::simulated(disk, 7);
         let setting = |(name, value): (&str, &str)| OptionSetting {
             name: name.to_owned(),
             value: Some(value.to_owned()),
             source: OptionSource::CommandLine,
         };
-        let sizes = [("innodb-buffer-pool-size", "16M"), ("innodb_redo_log_capacity", "16M")];
+        let sizes = [("innodb-buffer-pool-size", pool), ("innodb_redo_log_capacity", log)];
         let options = InstanceOptions {
             settings: sizes.into_iter().map(setting).collect(),
             data_directory: "/data".to_owned(),
             loopback_only: true,
             descriptors_max: None,
+            statements_only,
         };
         Ok(World { instance: Instance::open(environment, options)? })
     }
@@ -65,6 +71,11 @@ impl World {
             control: Arc::new(NoControl),
         };
         Ok(Client { session: Session::open(&self.instance, info, &account)?, answers: Answers::default() })
+    }
+
+    /// What its sessions share.
+    pub fn instance(&self) -> &Arc<Instance> {
+        &self.instance
     }
 
     /// Ends it.
