@@ -153,9 +153,11 @@ impl Asked {
     /// With WITH VALIDATION (true) or WITHOUT VALIDATION (false). Error 1221 where no column comes or changes.
     pub(crate) fn of_columns(self, validation: Option<bool>, actions: &[AlterAction]) -> SqlResult<Asked> {
         use AlterAction as A;
-        let is_of_column = |action: &A| match action {
-            A::AddColumn { .. } | A::AddElements(_) | A::ChangeColumn { .. } | A::RenameColumn { .. } => true,
-            _ => false,
+        let is_of_column = |action: &A| {
+            matches!(
+                action,
+                A::AddColumn { .. } | A::AddElements(_) | A::ChangeColumn { .. } | A::RenameColumn { .. }
+            )
         };
         match validation.is_some() && !actions.iter().any(is_of_column) {
             true => Err(sql_error!(ER_WRONG_USAGE, "ALTER", "WITH VALIDATION")),

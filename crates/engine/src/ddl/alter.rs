@@ -77,6 +77,8 @@ impl Engine {
         if !old.definition.has_columns_stored_as(&definition) || !keeps_primary_key(&old, &definition) {
             return Err(EngineError::Unsupported("ALTER that changes rows without a copy"));
         }
+        // Before anything is built that an error would have to take back.
+        self.inner.tables.need_free_constraints(&[old.id()], &[&definition])?;
         old.look_at_file()?;
         let first = match made {
             0 => 0,
