@@ -8,7 +8,8 @@ mod once;
 
 pub use call::Call;
 pub use derivation::Derivation;
-pub(crate) use once::{ONCE_NAME, known_once};
+pub use once::ONCE_NAME;
+pub(crate) use once::known_once;
 
 use crate::result_type::ResultType;
 use crate::tree::{Expression, ExpressionKind, FunctionCall};

@@ -29,7 +29,7 @@ impl Expression {
 }
 
 /// The name under which [`Expression::once`] is known to whoever prints it.
-pub(crate) const ONCE_NAME: &str = "once";
+pub const ONCE_NAME: &str = "once";
 
 static ONCE: FunctionDefinition = inner(ONCE_NAME, 1, once);
 
