@@ -224,7 +224,7 @@ pub(super) fn check_converted_keys(definition: &TableDefinition) -> SqlResult<()
 /// Bytes of the longest value of a part.
 fn part_bytes(part: &IndexPart, columns: &[ColumnDefinition]) -> u64 {
     let column = &columns[part.column];
-    let column_type = column.element_type().unwrap_or(&column.column_type);
+    let column_type = column.key_type();
     let width = character_bytes(column_type);
     match (part.prefix_length, column_type.length) {
         (Some(length), _) => u64::from(length) * width,

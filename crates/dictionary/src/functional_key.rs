@@ -43,6 +43,11 @@ impl ColumnDefinition {
         self.generated.as_ref()?.element_type.as_ref()
     }
 
+    /// The type of what an index holds of it: the elements, or the value.
+    pub fn key_type(&self) -> &ColumnType {
+        self.element_type().unwrap_or(&self.column_type)
+    }
+
     /// Whether no statement can name it.
     pub fn is_hidden(&self) -> bool {
         self.key_expression().is_some()

@@ -48,6 +48,12 @@ pub(super) fn reading(table: &Table, index: usize, covering: bool) -> Reading {
     }
 }
 
+/// An index that may be read by itself: no invisible one, and none that has several entries for a row, or no entry.
+pub(super) fn plain_index(table: &Table, index: usize) -> Option<&IndexDefinition> {
+    let index = &table.indexes()[index];
+    index.definition(table).filter(|definition| !definition.invisible && !index.is_multi_valued())
+}
+
 /// How many ranges the values of a path make.
 fn range_count(path: &AccessPath) -> f64 {
     let points = |condition: &KeyCondition| match condition {
@@ -87,10 +93,8 @@ impl Optimizer<'_> {
         found.push(Candidate::whole(&table, &statistics, 0, false));
         let said = self.said(number, conditions, placed);
         for index in 0..table.indexes().len() {
-            let Some(definition) = table.indexes()[index].definition(&table) else { continue };
-            let limits = &self.block.tables[number].limits;
-            let has_all_rows = !table.indexes()[index].is_multi_valued();
-            if definition.invisible || !has_all_rows || !limits.allows_for_join(&definition.name) {
+            let Some(definition) = plain_index(&table, index) else { continue };
+            if !self.block.tables[number].limits.allows_for_join(&definition.name) {
                 continue;
             }
             let covering = index != 0 && !needs_row && self.is_covered(number, &table, index);

@@ -1,6 +1,6 @@
 //! Values that are known before a query runs, and what the keys of an index say of conditions. Main type: [`KnownValues`].
 
-use super::access::is_known_now;
+use super::access::{is_known_now, plain_index};
 use super::terms::{Term, TermReader, Terms, index_conditions};
 use crate::{Optimizer, Survey};
 use engine::{KeyRange, ReadMode, Table};
@@ -161,11 +161,8 @@ fn first_part_ranges(
     index: usize,
     conditions: &[&Expression],
 ) -> Vec<Vec<KeyConditions>> {
-    let Some(definition) = table.indexes()[index].definition(table) else { return Vec::new() };
     // A row may have several of the values that are asked of a multi-valued index.
-    if definition.invisible || table.indexes()[index].is_multi_valued() {
-        return Vec::new();
-    }
+    let Some(definition) = plain_index(table, index) else { return Vec::new() };
     let mut definition = definition.clone();
     definition.parts.truncate(1);
     let block = &*optimizer.block;

@@ -1,7 +1,7 @@
 //! The ways to look a member of a join up by values of the tables before it. What an index is asked for depends on conditions on its columns
 //! only, and so on few of the tables: each way is found once. Main types: [`LinkedIndex`], [`LookUp`].
 
-use super::access::Candidate;
+use super::access::{Candidate, plain_index};
 use super::join::{Content, Member};
 use super::join_order::{Facts, Link};
 use crate::{Block, Optimizer, Source};
@@ -81,11 +81,7 @@ impl Optimizer<'_> {
         match &bound.source {
             Source::Base(table) => {
                 let is_allowed = |index: &usize| {
-                    let definition = table.indexes()[*index].definition(table);
-                    let is_usable = !table.indexes()[*index].is_multi_valued();
-                    definition.is_some_and(|one| {
-                        is_usable && !one.invisible && bound.limits.allows_for_join(&one.name)
-                    })
+                    plain_index(table, *index).is_some_and(|one| bound.limits.allows_for_join(&one.name))
                 };
                 let allowed = (0..table.indexes().len()).filter(is_allowed).map(Some);
                 let has_or = links.iter().any(|link| matches!(link.condition.kind, ExpressionKind::Or(_)));

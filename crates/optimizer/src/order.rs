@@ -1,7 +1,7 @@
 //! The order of joins where ORDER BY is wanted: the one that costs least, or one whose first table comes in that order, so
 //! that no sort is needed and LIMIT ends the reading. Main function: [`choose_steps`].
 
-use super::access::Candidate;
+use super::access::{Candidate, plain_index};
 use super::equal_columns::Condition;
 use super::index_order::order_of_path;
 use super::join::{Content, Group, Member, Step};
@@ -228,9 +228,8 @@ pub(super) fn whole_indexes(
     let needs_row = needs_row(optimizer.block, number);
     let mut found = Vec::new();
     for index in 0..table.indexes().len() {
-        let Some(definition) = table.indexes()[index].definition(&table) else { continue };
-        let has_all_rows = !table.indexes()[index].is_multi_valued();
-        if definition.invisible || !has_all_rows || !limits.allows_for_order(&definition.name, for_groups) {
+        let Some(definition) = plain_index(&table, index) else { continue };
+        if !limits.allows_for_order(&definition.name, for_groups) {
             continue;
         }
         let covering = index != 0 && !needs_row && optimizer.is_covered(number, &table, index);

@@ -7,7 +7,7 @@
 //! that has more rows than one before it and costs more is not tried, unless rows are sorted by it. Checked with all sizes from
 //! 1 to 12 rows on either side.
 
-use super::access::selectivity;
+use super::access::{plain_index, selectivity};
 use crate::{Block, Optimizer, Source, Survey};
 use engine::{Engine, Table};
 use expression::operators::{Comparison, ComparisonOperator};
@@ -210,11 +210,8 @@ fn outer_look_up(optimizer: &Optimizer<'_>, outer: &Arc<Table>, value: &Expressi
 /// The way to look one value up in an index that begins with the column.
 fn look_up(engine: &Engine, table: &Arc<Table>, column: usize, is_covered: bool) -> Option<LookUp> {
     let of_index = |number: usize| {
-        let definition = table.indexes()[number].definition(table)?;
-        let is_first = definition.parts.first().is_some_and(|part| part.column == column);
-        if definition.invisible || !is_first || table.indexes()[number].is_multi_valued() {
-            return None;
-        }
+        let definition = plain_index(table, number)?;
+        definition.parts.first().filter(|part| part.column == column)?;
         let is_unique = table.indexes()[number].is_unique() && definition.parts.len() == 1;
         let all = rows_of(engine, table);
         let values = || match all < COUNTED_ROWS_MAX {

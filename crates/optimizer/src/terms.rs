@@ -3,7 +3,7 @@
 
 use crate::{Block, Source};
 use dictionary::IndexDefinition;
-use expression::builtin::{CONTAINS, MEMBER_OF, ONCE_NAME, OVERLAPS};
+use expression::builtin::{CONTAINS, JSON_ARRAY, MEMBER_OF, ONCE_NAME, OVERLAPS};
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::result_type::{TypeClass, class_of};
 use expression::{Expression, ExpressionKind};
@@ -130,7 +130,7 @@ pub(super) fn keeps_order_when_equal(condition: &Expression) -> bool {
 /// The elements of a constant array over which a multi-valued index is asked.
 fn listed(elements: &Expression) -> &[Expression] {
     match &elements.kind {
-        ExpressionKind::Function(call) if call.definition.name == "json_array" => &call.arguments,
+        ExpressionKind::Function(call) if call.definition.name == JSON_ARRAY => &call.arguments,
         ExpressionKind::Function(call) if call.definition.name == ONCE_NAME => {
             call.arguments.first().map_or(&[], listed)
         }

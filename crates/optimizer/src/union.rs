@@ -7,13 +7,9 @@ use super::access::{Candidate, table_size};
 use super::terms::{Said, Term, index_conditions};
 use crate::cost::{TableSize, Work};
 use crate::{Optimizer, Source};
-use dictionary::{IndexDefinition, IndexPart};
 use engine::{Distribution, Index, Table, WaitPolicy};
-use plan::physical::{AccessPath, KeyCondition, KeyConditions, RowLock};
+use plan::physical::{AccessPath, KeyConditions, RowLock};
 use std::sync::Arc;
-
-/// Values of parts before an element, beyond which their ranges could be read without it.
-const POINTS_MAX: usize = 64;
 
 /// The range that one branch of an OR leaves of an index.
 struct Branch {
@@ -30,6 +26,10 @@ pub(super) fn union_candidates(
     said: &Said<'_>,
 ) -> Vec<Candidate> {
     let Some(table) = base_table(optimizer, number) else { return Vec::new() };
+    let block = &*optimizer.block;
+    if block.hints.refuses_union(&block.tables[number].alias) {
+        return Vec::new();
+    }
     let statistics = optimizer.statistics(&table);
     let mut found = Vec::new();
     for branches in &said.any {
@@ -65,12 +65,7 @@ fn best_branch(
     terms: &[Term<'_>],
     is_wanted: impl Fn(&Index) -> bool,
 ) -> Option<Branch> {
-    let block = &*optimizer.block;
-    let bound = &block.tables[number];
-    if block.hints.refuses_union(&bound.alias) {
-        return None;
-    }
-    let limits = bound.limits.clone();
+    let limits = optimizer.block.tables[number].limits.clone();
     let mut best: Option<Branch> = None;
     for index in 0..table.indexes().len() {
         let Some(definition) = table.indexes()[index].definition(table) else { continue };
@@ -78,10 +73,12 @@ fn best_branch(
         if !is_usable || !limits.allows_for_join(&definition.name) {
             continue;
         }
-        let Some(conditions) = index_conditions(definition, terms.iter()) else { continue };
-        if !finds_all_rows(table, definition, &conditions) {
+        let open = &table.indexes()[index];
+        let own = on_own_array(table, open, terms);
+        let conditions = index_conditions(definition, own.iter());
+        let Some(conditions) = conditions.filter(|conditions| finds_all_rows(open, conditions)) else {
             continue;
-        }
+        };
         let ranges = vec![conditions.clone()];
         let Candidate { rows, dependent, .. } =
             optimizer.range_candidate(table, statistics, index, ranges, index != 0);
@@ -110,19 +107,19 @@ pub(super) fn element_candidates(
 }
 
 /// Whether an index has an entry in what is asked for each row that is wanted. A multi-valued one has none for rows without elements: it
-/// must be asked for an element, and not for a row that has none.
-fn finds_all_rows(table: &Table, index: &IndexDefinition, conditions: &KeyConditions) -> bool {
-    let is_array = |part: &IndexPart| table.definition().columns[part.column].element_type().is_some();
-    let Some(place) = index.parts.iter().position(is_array) else { return true };
-    matches!(conditions.get(place), Some(KeyCondition::Points(points)) if points.len() == 1 && !points[0].1)
-        && conditions[..place].iter().map(points_of).product::<usize>() <= POINTS_MAX
+/// must be asked for these too.
+fn finds_all_rows(index: &Index, conditions: &KeyConditions) -> bool {
+    index.array_column().is_none_or(|array| index.key_columns()[..conditions.len()].contains(&array))
 }
 
-fn points_of(condition: &KeyCondition) -> usize {
-    match condition {
-        KeyCondition::Points(points) => points.len(),
-        _ => 1,
-    }
+/// The terms as an index sees them: those on arrays that are made as its own are on its own.
+fn on_own_array<'e>(table: &Table, index: &Index, terms: &[Term<'e>]) -> Vec<Term<'e>> {
+    let columns = &table.definition().columns;
+    let column_of = |column: usize| {
+        let own = index.array_column();
+        own.filter(|array| columns[*array].generated == columns[column].generated).unwrap_or(column)
+    };
+    terms.iter().map(|term| Term { column: column_of(term.column), ..*term }).collect()
 }
 
 /// One path for each index; None if it is one index, whose ranges are read without a union but where a row has several entries.

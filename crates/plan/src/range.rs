@@ -82,7 +82,7 @@ pub fn point_key(
     for (number, (condition, part)) in conditions.iter().zip(&definition.parts).enumerate() {
         let KeyCondition::Points(points) = condition else { return Ok(None) };
         let [(expression, _)] = points.as_slice() else { return Ok(None) };
-        let column = key_type(table, part);
+        let column = table.definition().columns[part.column].key_type();
         let value = expression.evaluate(row, context)?;
         let KeyValue::Exact(value) = key_value(value, expression, column, context)? else {
             return Ok(None);
@@ -94,12 +94,6 @@ pub fn point_key(
     }
     index.fit_key(&mut key);
     Ok(Some(key))
-}
-
-/// What an index part holds: a column, or the elements of an array.
-fn key_type<'t>(table: &'t Table, part: &IndexPart) -> &'t ColumnType {
-    let column = &table.definition().columns[part.column];
-    column.element_type().unwrap_or(&column.column_type)
 }
 
 /// The values, as a column holds them, of which it has one to equal one of the expressions; None if nothing is said of it.
@@ -291,7 +285,7 @@ impl Builder<'_> {
 
     fn value(&mut self, part: usize, expression: &Expression) -> SqlResult<KeyValue> {
         let value = expression.evaluate(self.row, self.context)?;
-        let column = key_type(self.table, &self.definition.parts[part]);
+        let column = self.table.definition().columns[self.definition.parts[part].column].key_type();
         key_value(value, expression, column, self.context)
     }
 }
@@ -465,8 +459,8 @@ fn decimal_key(exact: Decimal, column: &ColumnType) -> KeyValue {
 /// Bytes of the key that the conditions use, as EXPLAIN counts them.
 pub fn key_length(table: &Table, definition: &IndexDefinition, conditions: &KeyConditions) -> u32 {
     let length = |part: &IndexPart| {
-        let (column_type, nullable) =
-            (key_type(table, part), table.definition().columns[part.column].nullable);
+        let column = &table.definition().columns[part.column];
+        let (column_type, nullable) = (column.key_type(), column.nullable);
         let variable = matches!(column_type.kind, TypeKind::VarChar | TypeKind::VarBinary)
             || column_type.kind.is_large_object();
         let key_part = values::key::KeyPart {

@@ -1,7 +1,7 @@
 //! From a bound SELECT to its plan: first the rewrites, then `lower.rs`. Binding plans queries within a statement by it, because
 //! what stands around a subquery depends on how its rows are found. Main functions: [`plan_select`], [`plan_derived`].
 
-use crate::bind::{Binder, asks_documents, convert_columns, indexed_values, read_indexed_elements};
+use crate::bind::{Binder, convert_columns, indexed_values, read_indexed_elements};
 use crate::lower::{Lowered, lower};
 use errors::SqlResult;
 use expression::{Expression, SubqueryUse};
@@ -169,9 +169,7 @@ fn use_indexed_values(binder: &mut Binder<'_>, select: &mut LogicalSelect) {
     }
     // Rows that an outer join makes up have no values of theirs, whatever the expression would yield.
     let made_up = select.tree.as_ref().map_or(0, JoinTree::optional_tables);
-    if asks_documents(select) {
-        read_indexed_elements(binder, select, made_up);
-    }
+    read_indexed_elements(binder, select, made_up);
     if !computes_sides(select) {
         return;
     }

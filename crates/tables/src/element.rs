@@ -1,5 +1,5 @@
 //! The entries that a row has in an index: one, or one for each element of the array that a multi-valued part holds. Main types:
-//! [`Element`], [`Elements`]. Rules E1 to E4 in the engine's README.
+//! [`Element`], [`Elements`]. Rules E1 to E5 in the engine's README.
 
 use crate::Index;
 use dictionary::TableDefinition;
@@ -93,12 +93,6 @@ impl Index {
         })
     }
 
-    /// How many entries a row has.
-    pub fn entry_count(&self, row: &RowView<'_>) -> EngineResult<u64> {
-        let Some(part) = &self.element_part else { return Ok(1) };
-        Ok(part.array(row)?.map_or(1, |array| array.len() as u64))
-    }
-
     /// Appends the own key of an entry of a row in the table's layout, as far as entries hold it. Errors: TooBig, Corrupt.
     #[inline]
     pub fn own_key(&self, row: &RowView<'_>, element: Element<'_>, out: &mut Vec<u8>) -> EngineResult<()> {
@@ -117,7 +111,7 @@ impl Index {
         Ok(())
     }
 
-    #[cold]
+    #[inline(never)]
     fn encode_element(
         &self,
         row: &RowView<'_>,

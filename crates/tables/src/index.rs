@@ -208,7 +208,7 @@ fn key_parts(definition: &TableDefinition, index: Option<&IndexDefinition>) -> V
     let part = |part: &dictionary::IndexPart| {
         let column = &definition.columns[part.column];
         KeyPart {
-            column_type: column.element_type().unwrap_or(&column.column_type).clone(),
+            column_type: column.key_type().clone(),
             prefix_length: part.prefix_length,
             descending: part.descending,
             // Of an array that is not there an entry has NULL.

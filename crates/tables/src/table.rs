@@ -317,7 +317,7 @@ impl Table {
         Some(OpenIndex { tree, table: is_clustered.then_some(self) })
     }
 
-    /// Whether two rows (in the table's layout) have the same key in an index.
+    /// Whether two rows (in the table's layout) have an entry of the same key in an index.
     pub fn has_same_key(&self, index: usize, one: &[u8], other: &[u8]) -> EngineResult<bool> {
         self.index(index)?.yields_same(&self.view(one)?, &self.view(other)?)
     }

@@ -144,17 +144,12 @@ impl RowWriter<'_> {
             self.mark_secondary(index, key)?;
         }
         let is_same = |column: &usize| old.raw(*column) == new.raw(*column);
-        let keeps_stored = index.row_columns.iter().all(is_same);
+        let (keeps_stored, mut stored) = (index.row_columns.iter().all(is_same), Vec::new());
         for key in &new_keys {
             self.transaction.check_kill()?;
             if !old_keys.contains(key) {
-                let mut stored = Vec::new();
-                index.entry_row(new, key.len(), &mut stored)?;
-                let unique_bytes = match index.unique && !index.has_null(new) {
-                    true => key.len() - clustered_key.len(),
-                    false => 0,
-                };
-                self.put_secondary(number, key, unique_bytes, &stored)?;
+                let own_bytes = key.len() - clustered_key.len();
+                self.put_entry((number, index), new, (key, own_bytes), &mut stored)?;
             } else if !keeps_stored {
                 self.replace_stored(index, new, key)?;
             }

@@ -112,10 +112,21 @@ impl RowWriter<'_> {
     ) -> EngineResult<()> {
         let EntryBuffers { key, row } = buffers;
         key.clear();
-        row.clear();
         index.own_key(view, element, key)?;
         let own_bytes = key.len();
         append_clustered_key(key, 0, clustered_key)?;
+        self.put_entry((number, index), view, (key, own_bytes), row)
+    }
+
+    /// Writes a secondary entry of a row under that key, of which the first bytes are the index's own. `row` is a buffer.
+    pub(super) fn put_entry(
+        &self,
+        (number, index): (usize, &Index),
+        view: &RowView<'_>,
+        (key, own_bytes): (&[u8], usize),
+        row: &mut Vec<u8>,
+    ) -> EngineResult<()> {
+        row.clear();
         index.entry_row(view, key.len(), row)?;
         let unique_bytes = if index.unique && !index.has_null(view) { own_bytes } else { 0 };
         self.put_secondary(number, key, unique_bytes, row)

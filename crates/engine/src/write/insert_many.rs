@@ -60,13 +60,12 @@ impl RowWriter<'_> {
         let unique = secondary().filter(|(_, index)| index.unique);
         let plain = secondary().filter(|(_, index)| !index.unique);
         for (number, index) in unique.chain(plain) {
-            entries.clear();
             let mut next = 0;
             while next < rows.len() {
+                entries.clear();
                 next = secondary_entries((self.table, index), &writer, &batch, next, &mut entries)?;
                 entries.sort();
                 self.insert_secondary_runs(&writer, number, &entries)?;
-                entries.clear();
             }
         }
         Ok(())

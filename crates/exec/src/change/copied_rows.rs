@@ -20,6 +20,10 @@ pub struct CopiedRows<'r, 's> {
     plan: &'r RowPlan,
     definition: &'r TableDefinition,
     storing: Storing,
+    /// For columns of which nothing is told.
+    silent: Storing,
+    /// Columns whose values are kept here and by MySQL. It computes others when they are read, and tells nothing of what they cut.
+    kept: Vec<bool>,
     /// Numbers of the foreign keys that rows must have parents by.
     new_keys: Vec<usize>,
     /// Where MySQL copies the rows, the columns that it reads of the old ones.
@@ -36,8 +40,12 @@ impl<'r, 's> CopiedRows<'r, 's> {
         statement: &'r mut StatementContext<'s>,
     ) -> CopiedRows<'r, 's> {
         let run = Run::new(&plan.plan, statement);
-        let storing = Storing::new(&run, false, true);
-        CopiedRows { run, plan, definition, storing, new_keys, read }
+        let (storing, silent) = (Storing::new(&run, false, true), Storing::new(&run, true, true));
+        let parts = || definition.indexes.iter().flat_map(|index| &index.parts);
+        let is_indexed = |at: usize| parts().any(|part| part.column == at);
+        let columns = definition.columns.iter().enumerate();
+        let kept = columns.map(|(at, column)| !column.is_virtual() || is_indexed(at)).collect();
+        CopiedRows { run, plan, definition, storing, silent, kept, new_keys, read }
     }
 
     /// Computes defaults and generated columns into a row that has the values of all others: those columns that `is_wanted` names,
@@ -60,14 +68,9 @@ impl<'r, 's> CopiedRows<'r, 's> {
                     self.storing.default((default, true), columns, at, row, row_number, &mut self.run)?;
             }
             let generated = self.plan.generated.iter().filter(|one| one.column == at);
-            let is_virtual = columns[at].is_virtual();
-            let is_indexed =
-                || self.definition.indexes.iter().flat_map(|one| &one.parts).any(|part| part.column == at);
-            let is_kept = !is_virtual || is_indexed();
-            // MySQL computes others when they are read, and tells nothing of what they cut.
-            let is_told = is_kept || self.read.is_some();
+            let is_told = self.kept[at] || self.read.is_some();
             let escalates = is_told && self.run.statement.facts.sql_mode.is_strict();
-            let storing = if is_told { self.storing } else { Storing::new(&self.run, true, true) };
+            let storing = if is_told { self.storing } else { self.silent };
             let mark = self.run.diagnostics().mark();
             self.run.diagnostics().escalate(escalates);
             let generated = generate(generated, columns, row, (storing, row_number), &mut self.run);
@@ -76,7 +79,7 @@ impl<'r, 's> CopiedRows<'r, 's> {
             generated.and(raised)?;
             if !is_told {
                 self.run.diagnostics().forget_since(mark);
-            } else if is_virtual && self.read.as_ref().is_some_and(|read| read[at]) {
+            } else if columns[at].is_virtual() && self.read.as_ref().is_some_and(|read| read[at]) {
                 told_on_reading.extend_from_slice(self.run.diagnostics().conditions_since(mark));
             }
         }

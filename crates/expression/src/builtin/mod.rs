@@ -155,6 +155,8 @@ const SYNONYMS: &[(&str, &str)] = &[
 
 /// What the operator MEMBER OF is called as a function; no text leads to it.
 pub const MEMBER_OF: &str = "member of";
+/// The function that makes an array of its arguments.
+pub const JSON_ARRAY: &str = "json_array";
 /// The function that asks whether a document has all elements of another.
 pub const CONTAINS: &str = "json_contains";
 /// The function that asks whether a document has some element of another.

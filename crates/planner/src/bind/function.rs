@@ -10,7 +10,7 @@ use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
 use parser::ast;
-use plan::VirtualTables;
+use plan::{VirtualTables, implicit_default};
 use std::sync::Arc;
 use values::{RowRef, TypeKind, Value};
 
@@ -349,13 +349,7 @@ pub(super) fn default_value(
         ColumnDefault::Literal(value) => Ok(Expression::constant(value.clone(), result)),
         ColumnDefault::None if column.nullable => Ok(Expression::constant(Value::Null, result)),
         ColumnDefault::None if column.auto_increment => {
-            let zero = match column.column_type.kind {
-                TypeKind::Float => Value::Float(0.0),
-                TypeKind::Double => Value::Double(0.0),
-                _ if column.column_type.unsigned => Value::UInt(0),
-                _ => Value::Int(0),
-            };
-            Ok(Expression::constant(zero, result))
+            Ok(Expression::constant(implicit_default(&column.column_type), result))
         }
         ColumnDefault::None | ColumnDefault::Dropped => Err(sql_error!(ER_NO_DEFAULT_FOR_FIELD, column.name)),
         ColumnDefault::CurrentTimestamp(digits) => current_timestamp(binder, *digits),

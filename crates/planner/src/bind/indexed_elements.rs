@@ -5,7 +5,7 @@
 use super::Binder;
 use super::indexed_values::bound_in_table;
 use super::stored_text::parse_stored;
-use ::expression::builtin::{CONTAINS, FunctionDefinition, MEMBER_OF, OVERLAPS};
+use ::expression::builtin::{CONTAINS, FunctionDefinition, JSON_ARRAY, MEMBER_OF, OVERLAPS};
 use ::expression::{
     DocumentWatch, EvaluationContext, Expression, ExpressionKind, FunctionCall, ResultType, TypeClass,
 };
@@ -22,7 +22,6 @@ use values::{RowRef, Value};
 
 /// A statement looks for so many elements; its further conditions ask the documents.
 const ELEMENTS_MAX: usize = 1000;
-const JSON_ARRAY: &str = "json_array";
 /// Nobody reads them.
 const CONDITIONS_MAX: usize = 1;
 
@@ -30,10 +29,7 @@ const CONDITIONS_MAX: usize = 1;
 pub(crate) fn read_indexed_elements(binder: &mut Binder<'_>, select: &mut LogicalSelect, made_up: u64) {
     for number in 0..binder.block().tables.len() {
         let Source::Base(table) = &binder.block().tables[number].source else { continue };
-        let definition = table.definition();
-        if made_up >> number & 1 == 1
-            || definition.columns.iter().all(|column| column.element_type().is_none())
-        {
+        if table.arrays.is_none() || made_up >> number & 1 == 1 {
             continue;
         }
         let table = Arc::clone(table);
@@ -46,14 +42,6 @@ pub(crate) fn read_indexed_elements(binder: &mut Binder<'_>, select: &mut Logica
             }
         }
     }
-}
-
-/// Whether a condition asks for elements of a document: few statements are looked at further.
-pub(crate) fn asks_documents(select: &LogicalSelect) -> bool {
-    let asks = |condition: &Expression| {
-        condition.any(&|part| matches!(&part.kind, ExpressionKind::Function(call) if is_question(call)))
-    };
-    select.conditions.iter().any(asks) || select.tree.as_ref().is_some_and(|tree| tree.has_condition(&asks))
 }
 
 fn is_question(call: &FunctionCall) -> bool {

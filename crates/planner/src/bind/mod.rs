@@ -42,7 +42,7 @@ pub(crate) use block_hints::warn_of_hints;
 pub(crate) use change::{delete, insert, load, row_parents, update};
 pub(crate) use column::{column_of, derived_columns};
 pub(crate) use from::add_table;
-pub(crate) use indexed_elements::{asks_documents, read_indexed_elements};
+pub(crate) use indexed_elements::read_indexed_elements;
 pub(crate) use indexed_values::indexed_values;
 pub use parameter::ParameterTypes;
 pub(crate) use parameter::Wanted;

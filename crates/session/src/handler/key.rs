@@ -104,7 +104,7 @@ fn stored(
         documents: Documents::ANY,
     };
     // An entry of a multi-valued part is an element.
-    let target = column.element_type().unwrap_or(&column.column_type);
+    let target = column.key_type();
     let stored = store(value, &expression.result.column_type, target, &mut storing)?;
     let is_temporal = target.kind.is_temporal();
     let is_heard = |condition: &&Condition| {
