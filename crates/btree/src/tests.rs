@@ -457,6 +457,34 @@ fn runs_of_any_size_are_cut_where_they_fit() {
     }
 }
 
+/// Keys that begin alike for long, in descending order and then one behind all: its leaf is full, and gets a long fence.
+#[test]
+fn full_leaves_take_long_fences() {
+    for seed in 0..24_u64 {
+        let pool = test_pool();
+        let tree = if seed % 2 == 0 { new_tree(&pool) } else { new_tree(&pool).filled_in_runs() };
+        let (mut model, mut random) = (BTreeMap::new(), Generator(seed));
+        let lengths = [random.below(3000), random.below(900), random.below(90)];
+        for _ in 0..12 {
+            let family = random.below(3) as u8;
+            let start = vec![family; lengths[usize::from(family)] as usize];
+            let (first, count) = (random.below(90_000), random.below(60));
+            let numbers: Vec<u64> = match random.below(3) {
+                0 => (first..first + count).rev().collect(),
+                1 => (first..first + count).collect(),
+                _ => (0..count).map(|_| random.below(90_000)).collect(),
+            };
+            for number in numbers.into_iter().chain([99_999 + random.below(9)]) {
+                let key = [&start[..], format!("{number:06}").as_bytes()].concat();
+                let value = vec![family; random.below(40) as usize];
+                put(&tree, &pool, &key, &value);
+                model.insert(key, value);
+            }
+        }
+        check_sound(&tree, &pool, Some(&model));
+    }
+}
+
 #[test]
 #[should_panic(expected = "value of 5380 bytes")]
 fn a_value_that_does_not_fit_a_cell_is_refused() {

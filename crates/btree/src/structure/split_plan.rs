@@ -1,6 +1,6 @@
 //! Where a node is cut in two, and whether a cell has room: decisions over nodes, no latches, no changes.
 
-use page::{CELL_BYTES_MAX, CELL_OVERHEAD_BYTES, CorruptPage, NODE_CAPACITY_BYTES, NodeRef, Position};
+use page::{CELL_BYTES_MAX, CELL_OVERHEAD_BYTES, CorruptPage, Fence, NODE_CAPACITY_BYTES, NodeRef, Position};
 
 /// Bytes that ascending inserts leave free in a leaf: one sixteenth, for rows that grow later.
 pub(crate) const APPEND_RESERVE_BYTES: usize = NODE_CAPACITY_BYTES / 16;
@@ -49,7 +49,10 @@ pub(crate) fn cut_leaf(
 ) -> Result<Cut, CorruptPage> {
     let at = usize::from(position.slot);
     if is_append(node, position) && node.count() > 0 {
-        return Ok(Cut { slot: at, separator: separator_between(node, at - 1, Some(key), at)? });
+        let cut = Cut { slot: at, separator: separator_between(node, at - 1, Some(key), at)? };
+        if halves_fit(node, &cut)? {
+            return Ok(cut);
+        }
     }
     // The cells as they would be with the new one: `(bytes, cell of the node)`; the new one has no cell yet.
     let mut cells = Vec::with_capacity(node.count() + 1);
@@ -78,7 +81,35 @@ pub(crate) fn cut_leaf(
         (None, Some(after)) => shortest_above(key, &whole_key(node, after)?),
         (None, None) => return Err(CorruptPage::new("cut between one cell and itself")),
     };
-    Ok(Cut { slot: left, separator })
+    let cut = Cut { slot: left, separator };
+    match halves_fit(node, &cut)? {
+        false if node.count() > 1 => cut_between_cells(node),
+        _ => Ok(cut),
+    }
+}
+
+/// Whether each half has room for its cells between its fences. The separator is longer than the fence that a half had before if the
+/// new key and its neighbour begin alike for long.
+fn halves_fit(node: &NodeRef<'_>, cut: &Cut) -> Result<bool, CorruptPage> {
+    let (mut left, mut right) = (0, 0);
+    for slot in 0..node.count() {
+        *(if slot < cut.slot { &mut left } else { &mut right }) += node.footprint_bytes(slot)?;
+    }
+    let upper = match node.upper_fence()? {
+        Fence::Key(key) => key.len(),
+        Fence::Infinite => 0,
+    };
+    let (free, lower) = (node.free_bytes(), node.lower_fence()?.len());
+    let separator = cut.separator.len();
+    Ok(separator <= free + right + upper && separator <= free + left + lower)
+}
+
+/// A cut between two cells that the node has. Its halves always have room: the separator is no longer than the key on either side of it
+/// and one byte, and each half loses the cell with one of these keys, and the fence with the beginning that it shares with all.
+fn cut_between_cells(node: &NodeRef<'_>) -> Result<Cut, CorruptPage> {
+    let cell = |slot| Ok((node.footprint_bytes(slot)?, Some(slot)));
+    let slot = middle(&(0..node.count()).map(cell).collect::<Result<Vec<_>, CorruptPage>>()?);
+    Ok(Cut { slot, separator: separator_between(node, slot - 1, None, slot)? })
 }
 
 /// Where to cut a leaf of a tree that is filled in runs: behind the run if it ends the leaf, so that the leaf stays full, or else
@@ -96,11 +127,8 @@ pub(crate) fn cut_in_run(
         true => separator_between(node, slot - 1, Some(key), slot)?,
         false => shortest_above(key, &whole_key(node, slot)?),
     };
-    // A leaf that keeps all of its cells needs room for the longer fence.
-    if slot == node.count() && separator.len() > node.free_bytes() {
-        return Ok(None);
-    }
-    Ok(Some(Cut { slot, separator }))
+    let cut = Cut { slot, separator };
+    Ok(halves_fit(node, &cut)?.then_some(cut))
 }
 
 /// Where to cut an inner node. `toward` is the cell that the descent took: ascending inserts take the last of the
