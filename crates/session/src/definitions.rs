@@ -174,6 +174,7 @@ pub(crate) fn drop_tables(
     let names = definer(session).check_drop(drop)?;
     let (own, names): (Vec<_>, Vec<_>) = names.into_iter().partition(|name| session.temporary.has(name));
     if drop.temporary {
+        crate::xa::refuse_temporary_tables(session)?;
         crate::xa::refuse_temporary_definition(session, None)?;
         if !names.is_empty() {
             definer(session).missing_tables(&names, drop.if_exists)?;

@@ -239,7 +239,7 @@ impl Session {
 
     /// Whether a temporary table has the name of a table that a kept plan uses.
     #[inline]
-    fn hides_tables_of(&self, locks: &TableLocks) -> bool {
+    pub(crate) fn hides_tables_of(&self, locks: &TableLocks) -> bool {
         let hides = |key: &LockKey| self.temporary.table(key.schema_name(), key.object_name()).is_some();
         !self.temporary.is_empty() && locks.locks.iter().any(|lock| hides(&lock.key))
     }

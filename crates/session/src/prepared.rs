@@ -232,6 +232,30 @@ impl Session {
         Ok(Planned { locks, ..Planned::new(prepared, fingerprint, StatementTraits::of(statement)) })
     }
 
+    /// Makes the plan anew that tells the types of parameters, where none is kept or a definition has changed. Then the types follow from
+    /// the text again, whatever values executions before had.
+    fn renew_plan(
+        &mut self,
+        statement: &Statement,
+        is_long: bool,
+        plan: &mut Option<Planned>,
+        settled: &mut SettledTypes,
+    ) -> SqlResult<()> {
+        let is_outdated =
+            |planned: &Planned| !planned.locks.are_current() || self.hides_tables_of(&planned.locks);
+        let outdated = plan.as_ref().is_some_and(is_outdated);
+        if outdated {
+            settled.forget();
+        }
+        if is_long || outdated {
+            // PREPARE has told what the text gives rise to.
+            let told = self.diagnostics.mark();
+            *plan = Some(self.planned(statement, settled)?);
+            self.diagnostics.forget_since(told);
+        }
+        Ok(())
+    }
+
     /// What decoding COM_STMT_EXECUTE of that statement needs. Error 1243.
     pub fn bound_parameters(&self, statement_id: u32) -> SqlResult<&BoundParameters> {
         let entry = self.prepared.by_id.get(&statement_id);
@@ -319,9 +343,7 @@ impl Session {
         let is_long = entry.is_long();
         let (plan, settled) = (&mut entry.plan, &mut entry.settled);
         self.run_guarded(StatementTraits::of(statement), &text, channel, |session, channel| {
-            if is_long {
-                *plan = Some(session.planned(statement, settled)?);
-            }
+            session.renew_plan(statement, is_long, plan, settled)?;
             let parameters = session.fit(settled, plan, parameters)?;
             session.run_prepared(statement, settled.typing(), Some(plan), &parameters, channel)
         });
@@ -339,9 +361,7 @@ impl Session {
         let is_long = entry.is_long();
         let (plan, settled, cursor) = (&mut entry.plan, &mut entry.settled, &mut entry.cursor);
         self.run_guarded(StatementTraits::of(statement), &text, channel, |session, channel| {
-            if is_long {
-                *plan = Some(session.planned(statement, settled)?);
-            }
+            session.renew_plan(statement, is_long, plan, settled)?;
             let mut filled = Cursor::new(session.instance.cursor_file());
             let parameters = session.fit(settled, plan, parameters)?;
             session.run_prepared(statement, settled.typing(), Some(plan), &parameters, &mut filled)?;
@@ -574,9 +594,8 @@ impl Session {
         // EXECUTE itself has no time limit, what it runs may have one.
         let _timer = self.arm_timer(StatementTraits::of(&statement));
         if is_planned(&statement) {
-            if entry.is_long() {
-                entry.plan = Some(self.planned(&statement, &entry.settled)?);
-            }
+            let is_long = entry.is_long();
+            self.renew_plan(&statement, is_long, &mut entry.plan, &mut entry.settled)?;
             let fitting = entry.settled.fit("EXECUTE", &mut entry.plan, parameters, &mut self.diagnostics);
             let outcome = fitting.and_then(|parameters| {
                 self.run_prepared(

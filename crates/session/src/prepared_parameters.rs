@@ -22,6 +22,11 @@ impl SettledTypes {
         SettledTypes(vec![None; count])
     }
 
+    /// The types follow from the text again.
+    pub fn forget(&mut self) {
+        self.0.fill(None);
+    }
+
     /// For the planner.
     pub fn typing(&self) -> ParameterTyping<'_> {
         ParameterTyping::FromContext(&self.0)
