@@ -14,7 +14,7 @@ use crate::run::{Run, engine_error};
 use crate::spill::Held;
 use crate::storing::Storing;
 use engine::EngineError;
-use errors::{SqlError, SqlResult, code};
+use errors::{DiagnosticsMark, SqlError, SqlResult, code};
 use expression::EvaluationContext;
 use plan::{InsertPlan, InsertRows, Steps};
 use values::Value;
@@ -64,10 +64,10 @@ pub struct Writer<'p> {
     /// Whether the waiting rows have generated ids; else each one's explicit value is in `explicit` (0 for none).
     generated: bool,
     explicit: Vec<u64>,
-    /// Conditions that were kept when the first row came to wait.
-    reported: usize,
-    /// Waiting rows that brought conditions themselves, with the number that were kept then.
-    reports: Vec<(usize, usize)>,
+    /// What was reported when the first row came to wait.
+    reported: DiagnosticsMark,
+    /// Waiting rows that brought conditions themselves, with what was reported then.
+    reports: Vec<(usize, DiagnosticsMark)>,
     /// Where the warning of a duplicate belongs among the conditions, if rows behind it were converted before.
     duplicates_reported_at: Option<usize>,
     /// Whether rows wait for others.
@@ -89,6 +89,7 @@ fn may_wait(plan: &InsertPlan, run: &Run<'_, '_>) -> bool {
         && !plan.target.references.refer_to_themselves()
         && !plan.target.refers_by_id()
         && !run.plan.calls_routines
+        && !run.plan.row_by_row
         && !moves_row_by_row(&plan.target, run)
         && (!reads_target || matches!(plan.rows, plan::InsertRows::Query(_)))
 }
@@ -117,7 +118,7 @@ impl<'p> Writer<'p> {
             ids_before: GeneratedIds::default(),
             generated: false,
             explicit: Vec::new(),
-            reported: run.statement.diagnostics.conditions().len(),
+            reported: run.statement.diagnostics.mark(),
             reports: Vec::new(),
             duplicates_reported_at: None,
             bulk: run.statement.settings.fast_plans && may_wait(plan, run),
@@ -274,12 +275,18 @@ impl<'p> Writer<'p> {
         }
     }
 
-    /// Remembers how many conditions precede those that the newest waiting row may still bring.
+    /// Remembers what was reported before what the newest waiting row may still bring.
     fn note_reports(&mut self, run: &Run<'_, '_>) {
-        let kept = run.statement.diagnostics.conditions().len();
-        if self.reports.last().map_or(self.reported, |(_, kept)| *kept) != kept {
-            self.reports.push((self.waiting.len() - 1, kept));
+        let diagnostics = &run.statement.diagnostics;
+        if diagnostics.has_reported_since(self.reports.last().map_or(self.reported, |(_, mark)| *mark)) {
+            self.reports.push((self.waiting.len() - 1, diagnostics.mark()));
         }
+    }
+
+    /// What was reported up to a waiting row.
+    fn reported_with(&self, row: usize) -> DiagnosticsMark {
+        let later = self.reports.partition_point(|(at, _)| *at <= row);
+        later.checked_sub(1).map_or(self.reported, |at| self.reports[at].1)
     }
 
     fn flush(&mut self, run: &mut Run<'_, '_>) -> SqlResult<()> {
@@ -307,7 +314,7 @@ impl<'p> Writer<'p> {
         self.waiting.clear();
         self.reports.clear();
         self.explicit.clear();
-        self.reported = run.statement.diagnostics.conditions().len();
+        self.reported = run.statement.diagnostics.mark();
         Ok(())
     }
 
@@ -321,6 +328,7 @@ impl<'p> Writer<'p> {
             }
             Err(EngineError::DuplicateKey(duplicate)) => {
                 let at = usize::try_from(duplicate.row_ordinal).unwrap_or(0).min(rows.len() - 1);
+                run.diagnostics().forget_since(self.reported_with(at));
                 self.raise_explicit(0, at, run)?;
                 if let Some(value) = self.explicit.get(at) {
                     self.ids.met_duplicate(table, *value, run)?;
@@ -408,9 +416,7 @@ impl<'p> Writer<'p> {
             if let (Some(column), true) = (target.auto_increment, self.generated) {
                 values[column] = Value::Null;
             }
-            let later = self.reports.partition_point(|(row, _)| *row <= at);
-            let before = later.checked_sub(1).map_or(self.reported, |at| self.reports[at].1);
-            self.duplicates_reported_at = Some(before + *added);
+            self.duplicates_reported_at = Some(self.reported_with(at).place() + *added);
             let reported = run.statement.diagnostics.count();
             let outcome = self.put_alone(&mut values, &LongColumns::default(), run);
             self.duplicates_reported_at = None;
