@@ -402,11 +402,15 @@ impl HeldLocks {
         self.relent(owner, Intent::LockedTables);
     }
 
-    /// A table that LOCK TABLES holds is gone.
+    /// A table that LOCK TABLES holds is gone. With the last one LOCK TABLES ends.
     pub fn forget_locked_table(&mut self, owner: LockOwner<'_>, key: &LockKey) {
         if let Some(tables) = &mut self.explicit.tables {
             tables.retain(|locked| locked.key != *key);
+            let ends = tables.is_empty();
             self.release_explicit(owner, key);
+            if ends {
+                self.unlock_tables(owner);
+            }
         }
     }
 

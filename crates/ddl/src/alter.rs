@@ -3,7 +3,9 @@
 
 use super::algorithm::{Asked, Change, Means};
 use super::alter_checks::settle_checks;
-use super::alter_foreign_keys::{locks_on_relatives, new_parents, settle_foreign_keys};
+use super::alter_foreign_keys::{
+    locks_on_relatives, new_parents, refuse_unlocked_parents, settle_foreign_keys,
+};
 use super::alter_plan::{AlterPlan, has_key};
 use super::column::ColumnDraft;
 use super::computed_column::{check_computed, check_status};
@@ -138,6 +140,7 @@ impl Definer<'_> {
     ) -> SqlResult<Alteration> {
         let copies = asked.copies();
         if !self.is_temporary(name) {
+            refuse_unlocked_parents(self, name, actions)?;
             self.lock_more_for_statement(locks_on_relatives(self, name, actions))?;
         }
         let engine = self.instance.engine().clone();

@@ -22,6 +22,16 @@ pub(super) fn new_parents(name: &TableName, actions: &[AlterAction]) -> Vec<Tabl
     keys.map(|key| key.parent(&name.schema)).collect()
 }
 
+/// Error 1100: under LOCK TABLES the tables are locked too that new keys refer to.
+pub(super) fn refuse_unlocked_parents(
+    definer: &Definer<'_>,
+    name: &TableName,
+    actions: &[AlterAction],
+) -> SqlResult<()> {
+    let parents = locks_on_parents(name, &new_parents(name, actions), LockMode::Read);
+    parents.iter().try_for_each(|(key, mode)| definer.locks.explicit.check(key, *mode))
+}
+
 /// The locks on tables that have to do with the one that is altered: those that new keys refer to, which are used in another way from
 /// now on; those that change with it; and the others against changes of their definitions.
 pub(super) fn locks_on_relatives(
