@@ -252,6 +252,9 @@ pub fn same(left: &Expression, right: &Expression) -> bool {
     if std::mem::discriminant(&left.kind) != std::mem::discriminant(&right.kind) || !same_head(left, right) {
         return false;
     }
+    if left.is_leaf() {
+        return true;
+    }
     let mut children = Vec::new();
     right.for_each_child(&mut |child| children.push(child));
     let (mut others, mut are_same) = (children.into_iter(), true);

@@ -88,11 +88,25 @@ impl Expression {
         visit_children!(&mut self.kind, visit, iter_mut, mut);
     }
 
+    /// Whether it has no children. Most parts of expressions have none, and planning walks through them again and again.
+    #[inline]
+    pub(crate) fn is_leaf(&self) -> bool {
+        matches!(
+            self.kind,
+            ExpressionKind::Literal(_)
+                | ExpressionKind::Parameter(_)
+                | ExpressionKind::Column(_)
+                | ExpressionKind::Outer(_)
+        )
+    }
+
     /// Whether `test` holds for this expression or any part of it.
+    #[inline]
     pub fn any(&self, test: &dyn Fn(&Expression) -> bool) -> bool {
-        if test(self) {
-            return true;
-        }
+        test(self) || !self.is_leaf() && self.any_child(test)
+    }
+
+    fn any_child(&self, test: &dyn Fn(&Expression) -> bool) -> bool {
         let mut found = false;
         self.for_each_child(&mut |child| found = found || child.any(test));
         found
@@ -104,8 +118,15 @@ impl Expression {
     }
 
     /// Calls `visit` for this expression and all parts of it, outside in.
+    #[inline]
     pub fn visit<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
         visit(self);
+        if !self.is_leaf() {
+            self.visit_children(visit);
+        }
+    }
+
+    fn visit_children<'e>(&'e self, visit: &mut dyn FnMut(&'e Expression)) {
         self.for_each_child(&mut |child| child.visit(visit));
     }
 

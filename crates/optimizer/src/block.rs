@@ -224,6 +224,8 @@ fn column_flags(definition: &TableDefinition, position: usize) -> u16 {
 pub struct Block {
     /// Its number in EXPLAIN, from 1.
     pub number: u32,
+    /// Room in which the full names of columns are put together.
+    pub name_room: String,
     /// Whether it is of a query behind LATERAL.
     pub is_lateral: bool,
     /// Optimizer hints.

@@ -244,34 +244,48 @@ impl<'a> Builder<'a> {
 
 /// The conditions without equalities that follow from others and find nothing new.
 fn without_idle(conditions: Vec<Condition>) -> Vec<Expression> {
-    let is_idle = |at: usize, condition: &Condition| {
+    let is_idle = |at: usize| {
+        let condition = &conditions[at];
         let same_class = |other: &Condition| condition.class.is_some() && other.class == condition.class;
         condition.is_implied
             && (conditions.iter().any(|other| !other.is_implied && same_class(other))
                 || conditions[..at].iter().any(same_class))
     };
-    let idle: Vec<usize> = (0..conditions.len()).filter(|at| is_idle(*at, &conditions[*at])).collect();
-    let kept = conditions.into_iter().enumerate().filter(|(at, _)| !idle.contains(at));
-    kept.map(|(_, condition)| condition.expression).collect()
+    let idle: Vec<usize> = (0..conditions.len()).filter(|at| is_idle(*at)).collect();
+    let mut kept = Vec::with_capacity(conditions.len() - idle.len());
+    for (at, condition) in conditions.into_iter().enumerate() {
+        if !idle.contains(&at) {
+            kept.push(condition.expression);
+        }
+    }
+    kept
+}
+
+/// Adds conditions to those of a reader, which mostly has none.
+fn add_to(conditions: &mut Vec<Expression>, more: Vec<Expression>) {
+    match conditions.is_empty() {
+        true => *conditions = more,
+        false => conditions.extend(more),
+    }
 }
 
 /// Adds conditions to a reader; they are checked where the row is read.
 fn with_conditions(node: Node, more: Vec<Expression>) -> Node {
     match node {
         Node::Table(mut access) => {
-            access.conditions.extend(more);
+            add_to(&mut access.conditions, more);
             Node::Table(access)
         }
         Node::Virtual(mut access) => {
-            access.conditions.extend(more);
+            add_to(&mut access.conditions, more);
             Node::Virtual(access)
         }
         Node::Derived(mut access) => {
-            access.conditions.extend(more);
+            add_to(&mut access.conditions, more);
             Node::Derived(access)
         }
         Node::Lateral(mut access) => {
-            access.conditions.extend(more);
+            add_to(&mut access.conditions, more);
             Node::Lateral(access)
         }
         other => filtered(other, more),
@@ -281,15 +295,15 @@ fn with_conditions(node: Node, more: Vec<Expression>) -> Node {
 fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, kind: JoinKind) -> Node {
     match inner {
         Node::Table(mut access) => {
-            access.conditions.extend(own);
+            add_to(&mut access.conditions, own);
             Node::NestedLoop(Box::new(NestedLoop { outer, inner: *access, kind, conditions: Vec::new() }))
         }
         Node::Virtual(mut access) => {
-            access.conditions.extend(own);
+            add_to(&mut access.conditions, own);
             Node::VirtualLoop(Box::new(NestedLoop { outer, inner: *access, kind, conditions: Vec::new() }))
         }
         Node::Lateral(mut access) => {
-            access.conditions.extend(own);
+            add_to(&mut access.conditions, own);
             Node::LateralLoop(Box::new(NestedLoop { outer, inner: *access, kind, conditions: Vec::new() }))
         }
         // Others are not looked up by key.

@@ -380,17 +380,24 @@ impl<'g> Facts<'g> {
     /// How many rows of the member match one of those before.
     pub(super) fn matches(&self, placed: u64) -> f64 {
         let mut share = 1.0;
-        let mut classes: Vec<(usize, f64)> = Vec::new();
+        // There is mostly one class: it needs no room on the heap.
+        let (mut first, mut further): (Option<(usize, f64)>, Vec<(usize, f64)>) = (None, Vec::new());
         for link in self.usable(placed) {
-            match link.class {
-                None => share *= link.share,
-                Some(class) => match classes.iter_mut().find(|(known, _)| *known == class) {
-                    Some((_, least)) => *least = least.min(link.share),
-                    None => classes.push((class, link.share)),
-                },
+            let Some(class) = link.class else {
+                share *= link.share;
+                continue;
+            };
+            let (known, least) = first.get_or_insert((class, link.share));
+            if *known == class {
+                *least = least.min(link.share);
+                continue;
+            }
+            match further.iter_mut().find(|(known, _)| *known == class) {
+                Some((_, least)) => *least = least.min(link.share),
+                None => further.push((class, link.share)),
             }
         }
-        share *= classes.iter().map(|(_, share)| share).product::<f64>();
+        share *= first.iter().chain(&further).map(|(_, share)| share).product::<f64>();
         let matches = self.rows.own * share;
         match self.look_ups(placed).any(|way| way.candidate.path.single_row) {
             // A unique key is taken to be referred to: conditions on its parts are not independent.

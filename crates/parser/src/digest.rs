@@ -72,7 +72,7 @@ pub fn digest(
     let mut hash = seed ^ 0x9E37_79B9_7F4A_7C15;
     let mut clauses = Clauses::default();
     let mut previous = T::End;
-    let (mut first, mut last) = (None, 0);
+    let (mut first, mut last) = (0, 0);
     loop {
         let token = lexer.next_token();
         let kind = token.kind;
@@ -81,7 +81,7 @@ pub fn digest(
                 return Digest {
                     hash: mix(hash, u64::from(clauses.level)),
                     cacheable: clauses.cacheable,
-                    first: first.unwrap_or(last),
+                    first,
                     last,
                     next: token.end as usize,
                 };
@@ -117,8 +117,10 @@ pub fn digest(
             T::Invalid | T::Parameter => clauses.cacheable = false,
             _ => hash = mix(hash, code(kind)),
         }
+        if previous == T::End {
+            first = token.start as usize;
+        }
         previous = kind;
-        first = first.or(Some(token.start as usize));
         last = token.end as usize;
     }
 }

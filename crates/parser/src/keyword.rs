@@ -48,10 +48,20 @@ impl Keyword {
     }
 }
 
-/// Whether a word is that keyword, whose letters are capitals.
+/// Whether a word is that keyword, whose letters are capitals. Four letters are looked at together. Among the bytes that words have
+/// (letters, digits, `_`, `$`, those beyond ASCII) only letters are another one of them with the bit of their case turned.
 #[inline]
 fn is_spelled(keyword: &[u8], word: &[u8]) -> bool {
-    keyword.len() == word.len() && keyword.iter().zip(word).all(|(a, b)| *a == b.to_ascii_uppercase())
+    const CASE: u8 = b'a' ^ b'A';
+    let is_same = |(a, b): (&[u8; 4], &[u8; 4])| {
+        (u32::from_ne_bytes(*a) ^ u32::from_ne_bytes(*b)) & !u32::from_ne_bytes([CASE; 4]) == 0
+    };
+    let ends = keyword.last_chunk().zip(word.last_chunk());
+    keyword.len() == word.len()
+        && match ends {
+            Some(ends) => is_same(ends) && keyword.as_chunks().0.iter().zip(word.as_chunks().0).all(is_same),
+            None => keyword.iter().zip(word).all(|(a, b)| (a ^ b) & !CASE == 0),
+        }
 }
 
 /// Depends on the letters without their case bit; `_` and digits keep enough of theirs.
@@ -95,6 +105,8 @@ mod tests {
             assert_eq!(keyword.text(), *word);
         }
         assert_eq!(Keyword::find(b"selec"), None);
+        assert_eq!(Keyword::find(b"sclect"), None);
+        assert_eq!(Keyword::find(b"selecs"), None);
         assert_eq!(Keyword::find(b""), None);
     }
 

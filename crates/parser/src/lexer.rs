@@ -5,6 +5,7 @@
 use crate::keyword::Keyword;
 use crate::options::{ParseOptions, VERSION_NUMBER, character_length};
 use crate::token::{Token, TokenKind};
+use memchr::memchr2;
 
 /// Classes of a byte at the start of a token.
 const BLANK: u8 = 1;
@@ -323,6 +324,10 @@ impl<'a> Lexer<'a> {
         let mut at = self.at + 1;
         let escape = if self.options.no_backslash_escapes { quote } else { b'\\' };
         loop {
+            if self.masking.is_none() {
+                let rest = self.source.get(at..).unwrap_or_default();
+                at += memchr2(quote, escape, rest).unwrap_or(rest.len());
+            }
             let Some(&byte) = self.source.get(at) else { return TokenKind::Invalid };
             if byte == quote {
                 if self.source.get(at + 1) != Some(&quote) {

@@ -1,6 +1,7 @@
 //! The values of literals and names, made from the text of their tokens.
 
 use crate::options::{ParseOptions, character_length};
+use memchr::memchr2;
 
 /// The bytes of `'..'` or `".."` with its escapes resolved.
 pub fn string_value(text: &[u8], options: ParseOptions) -> Vec<u8> {
@@ -17,8 +18,7 @@ pub fn append_string(value: &mut Vec<u8>, text: &[u8], options: ParseOptions) {
     let mut at = 0;
     while at < body.len() {
         if masking.is_none() {
-            let plain = |byte: &u8| *byte != quote && *byte != b'\\';
-            let end = body[at..].iter().position(|byte| !plain(byte)).unwrap_or(body.len() - at) + at;
+            let end = memchr2(quote, b'\\', &body[at..]).unwrap_or(body.len() - at) + at;
             value.extend_from_slice(&body[at..end]);
             at = end;
         }

@@ -59,12 +59,14 @@ pub fn key_ranges(
     let mut found = Vec::new();
     for conditions in alternatives {
         let mut builder = Builder { table, index, definition, row, context, found: &mut found };
-        builder.build(conditions, Vec::new())?;
+        builder.build(conditions, &mut Vec::with_capacity(conditions.len()))?;
     }
+    found.retain(|(from, to)| to.as_ref().is_none_or(|to| from < to));
     if found.len() > 1 {
         found.sort();
+        found = merge(found);
     }
-    Ok(merge(found).into_iter().map(engine_range).collect())
+    Ok(found.into_iter().map(engine_range).collect())
 }
 
 /// The key of an access that finds one row at most ([`AccessPath::single_row`]); None if no row can have it.
@@ -84,9 +86,11 @@ pub fn point_key(
         let [(expression, _)] = points.as_slice() else { return Ok(None) };
         let column = table.definition().columns[part.column].key_type();
         let value = expression.evaluate(row, context)?;
-        let KeyValue::Exact(value) = key_value(value, expression, column, context)? else {
-            return Ok(None);
+        let value = match is_held(&value, column) {
+            true => KeyValue::Exact(value),
+            false => key_value(value, expression, column, context)?,
         };
+        let KeyValue::Exact(value) = value else { return Ok(None) };
         // A key that is too long for the index cannot be in it.
         if index.key_layout().encode_part(number, &value, &mut key).is_err() {
             return Ok(None);
@@ -119,13 +123,10 @@ fn engine_range((from, to): (Vec<u8>, Option<Vec<u8>>)) -> KeyRange {
     KeyRange { lower: Bound::Included(from), upper: to.map_or(Bound::Unbounded, Bound::Excluded) }
 }
 
-/// Joins ranges that touch or overlap; they are sorted by their start.
+/// Joins ranges that touch or overlap; they are sorted by their start, and none is empty.
 fn merge(ranges: Vec<(Vec<u8>, Option<Vec<u8>>)>) -> Vec<(Vec<u8>, Option<Vec<u8>>)> {
     let mut merged: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::with_capacity(ranges.len());
     for (from, to) in ranges {
-        if to.as_ref().is_some_and(|to| *to <= from) {
-            continue;
-        }
         match merged.last_mut() {
             Some((_, None)) => break,
             Some((_, Some(end))) if from <= *end => {
@@ -213,13 +214,13 @@ struct Builder<'b> {
 
 impl Builder<'_> {
     /// Goes through the parts from the left; `prefix` are the points chosen so far.
-    fn build(&mut self, conditions: &[KeyCondition], prefix: Vec<Value>) -> SqlResult<()> {
+    fn build(&mut self, conditions: &[KeyCondition], prefix: &mut Vec<Value>) -> SqlResult<()> {
         let part = prefix.len();
         match conditions.get(part) {
-            None => self.push(&prefix, Limit::None, Limit::None),
+            None => self.push(prefix, Limit::None, Limit::None),
             Some(KeyCondition::Points(points)) => {
                 if self.found.len() * points.len() > RANGES_MAX {
-                    return self.push(&prefix, Limit::None, Limit::None);
+                    return self.push(prefix, Limit::None, Limit::None);
                 }
                 for (expression, null_matches) in points {
                     let value = match self.value(part, expression)? {
@@ -227,9 +228,9 @@ impl Builder<'_> {
                         KeyValue::Null if *null_matches => Value::Null,
                         _ => continue,
                     };
-                    let mut longer = prefix.clone();
-                    longer.push(value);
-                    self.build(conditions, longer)?;
+                    prefix.push(value);
+                    self.build(conditions, prefix)?;
+                    prefix.pop();
                 }
                 Ok(())
             }
@@ -252,17 +253,17 @@ impl Builder<'_> {
                     },
                     None => None,
                 };
-                self.push(&prefix, limit(&low), limit(&high))
+                self.push(prefix, limit(&low), limit(&high))
             }
             Some(KeyCondition::Prefix(pattern, escape)) => {
                 let value = pattern.evaluate(self.row, self.context)?;
                 let Value::Bytes(bytes) = value else { return Ok(()) };
                 let (start, whole) = like_prefix(&bytes, *escape, pattern.result.collation());
                 if start.is_empty() && !whole {
-                    return self.push(&prefix, Limit::NotNull, Limit::None);
+                    return self.push(prefix, Limit::NotNull, Limit::None);
                 }
                 // No entry has a key that is too long for the index, or NULL where a part has none.
-                if let Ok(range) = self.index.key_layout().starting_with(&prefix, &start) {
+                if let Ok(range) = self.index.key_layout().starting_with(prefix, &start) {
                     self.add(range);
                 }
                 Ok(())
@@ -295,6 +296,17 @@ fn limit(bound: &Option<(Value, bool)>) -> Limit<'_> {
         None => Limit::NotNull,
         Some((value, true)) => Limit::Including(value),
         Some((value, false)) => Limit::Excluding(value),
+    }
+}
+
+/// Whether a value is a number that the column holds as it is. Most keys are such: then [`key_value`] is its value.
+#[inline]
+fn is_held(value: &Value, column: &ColumnType) -> bool {
+    let Value::Int(number) = *value else { return false };
+    match column.kind {
+        TypeKind::BigInt => !column.unsigned,
+        TypeKind::Int => !column.unsigned && i32::try_from(number).is_ok(),
+        _ => false,
     }
 }
 

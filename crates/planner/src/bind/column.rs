@@ -129,23 +129,26 @@ pub(crate) fn derived_columns(
     bound
 }
 
+/// Most full names have no more.
+const USUAL_NAME_BYTES: usize = 64;
+
 /// A column's name in backquotes, behind its table's and the schema's. Every column that a statement names is given one: to join the parts
-/// as a list of texts was 2% of planning a join.
-fn full_name(schema: Option<&str>, table: &str, column: &str) -> Arc<str> {
-    let bytes = schema.map_or(0, |schema| schema.len() + 3) + table.len() + column.len() + 5;
-    let mut name = String::with_capacity(bytes);
-    name.push('`');
+/// as a list of texts was 2% of planning a join, to make a text for each before it is shared 0.6%.
+fn full_name(schema: Option<&str>, table: &str, column: &str, room: &mut String) -> Arc<str> {
+    room.clear();
+    room.reserve(USUAL_NAME_BYTES);
+    room.push('`');
     if let Some(schema) = schema {
-        name.push_str(schema);
-        name.push_str("`.`");
+        room.push_str(schema);
+        room.push_str("`.`");
     }
     if !table.is_empty() {
-        name.push_str(table);
-        name.push_str("`.`");
+        room.push_str(table);
+        room.push_str("`.`");
     }
-    name.push_str(column);
-    name.push('`');
-    name.into()
+    room.push_str(column);
+    room.push('`');
+    Arc::from(room.as_str())
 }
 
 /// Gives what an expression reads other slots.
@@ -163,12 +166,12 @@ pub(crate) fn column_at(table: &BoundTable, column: usize) -> Expression {
     if let Some(computed) = table.computed(column) {
         return computed.clone();
     }
-    named_slot(table, column, column)
+    named_slot(table, column, column, &mut String::new())
 }
 
-fn named_slot(table: &BoundTable, column: usize, slot: usize) -> Expression {
+fn named_slot(table: &BoundTable, column: usize, slot: usize, room: &mut String) -> Expression {
     let bound = &table.columns[column];
-    let name = full_name(table.schema.as_deref(), &table.alias, &bound.name);
+    let name = full_name(table.schema.as_deref(), &table.alias, &bound.name, room);
     Expression::slot(slot, name, bound.result.clone())
 }
 
@@ -176,7 +179,7 @@ fn named_slot(table: &BoundTable, column: usize, slot: usize) -> Expression {
 pub(crate) fn column_of(block: &mut Block, table: usize, column: usize) -> Expression {
     let Some(computed) = block.tables[table].computed(column) else {
         let slot = block.slot(table, column);
-        return named_slot(&block.tables[table], column, slot);
+        return named_slot(&block.tables[table], column, slot, &mut block.name_room);
     };
     let mut expression = computed.clone();
     move_slots(&mut expression, &mut |column| block.slot(table, column));

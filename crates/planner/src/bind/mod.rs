@@ -185,12 +185,18 @@ impl<'a> Binder<'a> {
     }
 
     /// The block that is being bound.
+    #[inline]
     pub fn block(&mut self) -> &mut Block {
         if self.blocks.is_empty() {
-            self.blocks.push(Block::default());
+            self.push_block();
         }
         let last = self.blocks.len() - 1;
         &mut self.blocks[last]
+    }
+
+    #[cold]
+    fn push_block(&mut self) {
+        self.blocks.push(Block::default());
     }
 
     /// What of the optimizer the session may use.

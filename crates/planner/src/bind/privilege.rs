@@ -237,5 +237,5 @@ impl<'a> Privileges<'a> {
 
 /// The name by which an error calls a column: the statement's, where it is the column's own in other letters of ASCII.
 pub(super) fn as_written<'n>(own: &'n str, written: &'n str) -> &'n str {
-    if own.eq_ignore_ascii_case(written) { written } else { own }
+    if own == written || own.eq_ignore_ascii_case(written) { written } else { own }
 }
