@@ -458,6 +458,28 @@ fn take_page(pool: &BufferPool, space: SpaceId) -> Result<(), StorageError> {
 }
 
 #[test]
+fn a_file_that_finds_no_room_leaves_what_there_is_to_others() {
+    let (disk, pool) = new_pool(64);
+    let other = SpaceId(SPACE.0 + 1);
+    pool.create_space(other, SpaceKind::Table, Path::new("d/other.ibd")).unwrap();
+    while pool.space_pages(SPACE).unwrap() < 1000 {
+        take_page(&pool, SPACE).unwrap();
+    }
+    pool.checkpoint().unwrap();
+    // Its next step is of a quarter, more than there is room for.
+    disk.set_capacity_bytes(Some(disk.used_bytes() + 200 * 16384));
+    let before = pool.space_pages(SPACE).unwrap();
+    while pool.space_pages(SPACE).unwrap() == before {
+        take_page(&pool, SPACE).unwrap();
+    }
+    let taken = pool.space_pages(SPACE).unwrap() - before;
+    assert!(taken < 50, "{taken}");
+    for page in 0..100 {
+        take_page(&pool, other).unwrap_or_else(|error| panic!("page {page} of the other one: {error}"));
+    }
+}
+
+#[test]
 fn a_disk_that_fills_up_refuses_few_steps() {
     let (disk, pool) = new_pool(64);
     while pool.space_pages(SPACE).unwrap() < 2000 {

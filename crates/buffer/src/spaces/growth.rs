@@ -69,6 +69,8 @@ fn grow(file: &dyn File, pages: u32, missing: u32, limit: &GrowthLimit) -> DiskR
             }
             Err(error) if error.kind == DiskErrorKind::NoSpace => {
                 limit.refused(step);
+                // Nobody knows of these blocks yet. A file that stays longer does no harm but for the room.
+                let _ = blocking::region(|| file.set_len(end));
                 if step == least {
                     return Err(error);
                 }
