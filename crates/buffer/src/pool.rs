@@ -17,7 +17,7 @@ use stdx::sync::lock;
 use crate::flush::{FlushState, FlusherSignal, LogLimits};
 use crate::frames::{DirtyQueue, ExclusiveFrame, FrameSupply, Frames, SharedFrame};
 use crate::recovery::{Damage, RecoveryReport};
-use crate::spaces::{FileFault, OpenFiles, Spaces};
+use crate::spaces::{FileFault, GrowthLimits, OpenFiles, Spaces};
 use crate::{CheckpointParticipant, Forced, MiniTransaction, PoolOptions, StorageError, page_transform};
 
 /// The pages of all tablespaces. Shared by all threads.
@@ -33,6 +33,7 @@ pub struct BufferPool {
     pub(crate) unlogged_marks: AtomicU64,
     pub(crate) spaces: Spaces,
     pub(crate) open_files: Arc<OpenFiles>,
+    pub(crate) growth: GrowthLimits,
     supply: FrameSupply,
     pub(crate) flush: Mutex<FlushState>,
     /// Counts batches that were written, for those who wait for clean frames.
@@ -314,6 +315,7 @@ impl BufferPool {
             flush: Mutex::new(FlushState::new(&environment, options)?),
             batches_written: Default::default(),
             open_files: OpenFiles::new(Arc::clone(&environment.disk), options.open_files_max),
+            growth: GrowthLimits::default(),
             environment,
             redo,
             frames,

@@ -449,6 +449,59 @@ fn a_full_disk_is_an_error_and_passes() {
     add_page(&pool, 1).unwrap();
 }
 
+/// Takes a page of a space, as [`add_page`].
+fn take_page(pool: &BufferPool, space: SpaceId) -> Result<(), StorageError> {
+    let mut mini = pool.mini_transaction();
+    mini.allocate(space)?;
+    mini.commit();
+    Ok(())
+}
+
+#[test]
+fn a_file_that_finds_no_room_leaves_what_there_is_to_others() {
+    let (disk, pool) = new_pool(64);
+    let other = SpaceId(SPACE.0 + 1);
+    pool.create_space(other, SpaceKind::Table, Path::new("d/other.ibd")).unwrap();
+    while pool.space_pages(SPACE).unwrap() < 1000 {
+        take_page(&pool, SPACE).unwrap();
+    }
+    pool.checkpoint().unwrap();
+    // Its next step is of a quarter, more than there is room for.
+    disk.set_capacity_bytes(Some(disk.used_bytes() + 200 * 16384));
+    let before = pool.space_pages(SPACE).unwrap();
+    while pool.space_pages(SPACE).unwrap() == before {
+        take_page(&pool, SPACE).unwrap();
+    }
+    let taken = pool.space_pages(SPACE).unwrap() - before;
+    assert!(taken < 50, "{taken}");
+    for page in 0..100 {
+        take_page(&pool, other).unwrap_or_else(|error| panic!("page {page} of the other one: {error}"));
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_refuses_few_steps() {
+    let (disk, pool) = new_pool(64);
+    while pool.space_pages(SPACE).unwrap() < 2000 {
+        take_page(&pool, SPACE).unwrap();
+    }
+    pool.checkpoint().unwrap();
+    disk.set_capacity_bytes(Some(disk.used_bytes() + 400 * 16384));
+    let (before, allocations) = (pool.space_pages(SPACE).unwrap(), disk.counts().allocations);
+    while take_page(&pool, SPACE).is_ok() {}
+    assert!(pool.space_pages(SPACE).unwrap() >= before + 396, "all but a step is used");
+    let allocations = disk.counts().allocations - allocations;
+    assert!(allocations < 50, "{allocations}");
+    // Once there is room again, steps get larger again.
+    disk.set_capacity_bytes(None);
+    let (before, allocations) = (pool.space_pages(SPACE).unwrap(), disk.counts().allocations);
+    while pool.space_pages(SPACE).unwrap() < before + 3000 {
+        take_page(&pool, SPACE).unwrap();
+    }
+    let allocations = disk.counts().allocations - allocations;
+    assert!(allocations < 70, "{allocations}");
+}
+
 #[test]
 fn without_descriptors_nothing_is_begun_and_nothing_stops() {
     const SPACES: u32 = 20;

@@ -62,7 +62,8 @@ pub trait File: Send + Sync {
     /// As `sync_data`, with all metadata.
     fn sync_all(&self) -> DiskResult<()>;
     /// Reserves real blocks for `length` bytes from `offset` and grows the file to their end. `NoSpace` leaves the
-    /// file usable with at least its earlier length.
+    /// file usable with at least its earlier length, and may leave it all the blocks that there were (ext4): who does not
+    /// want these cuts the file.
     fn allocate(&self, offset: u64, length: u64) -> DiskResult<()>;
     /// Cuts or extends (with a hole) the file.
     fn set_len(&self, length: u64) -> DiskResult<()>;

@@ -80,7 +80,11 @@ impl PersistedVariables {
             environment.disk.rename(Path::new(&temporary), Path::new(FILE))?;
             environment.disk.sync_directory(Path::new(""))
         };
-        env::blocking::region(write).map_err(|error| sql_error!(ER_ERROR_ON_WRITE, FILE, 5, error))
+        env::blocking::region(write).map_err(|error| {
+            // Half of it is of no use, and takes room. Once it is renamed there is none.
+            let _ = environment.disk.remove(Path::new(&temporary));
+            sql_error!(ER_ERROR_ON_WRITE, FILE, 5, error)
+        })
     }
 
     fn print(&self) -> String {
@@ -202,6 +206,20 @@ mod tests {
         variables.values.insert("sql_mode".to_owned(), "A,\"B\"\\\n\u{1}".to_owned());
         variables.values.insert("max_connections".to_owned(), "200".to_owned());
         assert_eq!(parse(&variables.print()), variables.values);
+    }
+
+    #[test]
+    fn a_full_disk_leaves_nothing_behind() {
+        let disk = SimulatedDisk::new(1);
+        let environment = Environment::simulated(disk.clone(), 1);
+        let mut variables = PersistedVariables::default();
+        variables.set("max_connections", "200".to_owned(), &environment).unwrap();
+        let used = disk.used_bytes();
+        disk.set_capacity_bytes(Some(used + 100));
+        let refused = variables.set("init_connect", "x".repeat(2000), &environment);
+        assert_eq!(refused.unwrap_err().number(), 1026);
+        assert_eq!(disk.used_bytes(), used);
+        assert_eq!(PersistedVariables::load(&environment).unwrap().values, variables.values);
     }
 
     #[test]

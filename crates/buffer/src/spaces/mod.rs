@@ -4,10 +4,12 @@
 //! space serves the next one, so a reader that still holds the old reference at worst finds a frame that names another page.
 
 mod growing_array;
+mod growth;
 mod open_files;
 pub(crate) mod reserve;
 mod space_files;
 
+pub(crate) use growth::GrowthLimits;
 pub(crate) use open_files::{OpenFiles, TableFile};
 pub use reserve::{ReserveUse, use_reserve};
 pub use space_files::{DATA_FILE_SUFFIX, FileFault, TABLES_DIRECTORY, space_path};

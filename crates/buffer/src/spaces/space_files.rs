@@ -36,11 +36,6 @@ const PAGES_LOOKED_AT: u32 = 256;
 const PAGE: u64 = PAGE_BYTES as u64;
 /// A new file has the space header and room for a few small trees.
 const FIRST_PAGES: u32 = 8;
-/// Files grow by 64 KiB at least and 64 MiB at most.
-const GROWTH_PAGES_MIN: u32 = 4;
-const GROWTH_PAGES_MAX: u32 = 4096;
-/// Below this size a file doubles, above it grows by a quarter.
-const DOUBLING_PAGES_MAX: u32 = 64;
 
 /// Where files go that belong to no table. They are never looked at again.
 pub(crate) const LOST_DIRECTORY: &str = "#lost+found";
@@ -406,17 +401,10 @@ impl BufferPool {
         if needed == u32::MAX {
             return Err(StorageError::NoSpace(space));
         }
-        let wanted = if pages < DOUBLING_PAGES_MAX { pages } else { pages / 4 };
-        let wanted = wanted.clamp(GROWTH_PAGES_MIN, GROWTH_PAGES_MAX).max(needed - pages);
-        let grown = match grow(file.as_ref(), pages, wanted) {
-            Err(error) if error.kind == DiskErrorKind::NoSpace && needed - pages < wanted => {
-                let least = GROWTH_PAGES_MIN.max(needed - pages);
-                grow(file.as_ref(), pages, least).map(|()| pages + least)
-            }
-            outcome => outcome.map(|()| pages + wanted),
-        };
+        let is_temporary = object.is_temporary();
+        let grown = self.growth.grow(file.as_ref(), is_temporary, pages, needed - pages);
         let grown = grown.map_err(|error| StorageError::in_space(space, error))?;
-        if !object.is_temporary() {
+        if !is_temporary {
             blocking::region(|| file.sync_data()).map_err(|error| self.stop(&error))?;
             Counter::DataFsyncs.increment();
         }
@@ -435,10 +423,6 @@ pub(crate) fn space_named(path: &Path) -> Option<SpaceId> {
     let digits = path.file_name()?.to_str()?.strip_suffix(DATA_FILE_SUFFIX)?;
     let space = SpaceId(digits.parse().ok().filter(|number| *number > 0)?);
     (space_path(space) == path).then_some(space)
-}
-
-fn grow(file: &dyn File, pages: u32, by: u32) -> Result<(), env::DiskError> {
-    blocking::region(|| file.allocate(u64::from(pages) * PAGE, u64::from(by) * PAGE))
 }
 
 /// The store id in a space header; None if that is none.

@@ -311,6 +311,11 @@ impl State {
         }
     }
 
+    /// Bytes that files may still grow by.
+    pub(super) fn left_bytes(&self) -> u64 {
+        self.capacity_bytes.map_or(u64::MAX, |capacity| capacity.saturating_sub(self.used_bytes()))
+    }
+
     pub(super) fn check_capacity(&self, growth: u64, operation: &'static str, path: &Path) -> DiskResult<()> {
         match self.capacity_bytes {
             Some(capacity) if growth > 0 && self.used_bytes() + growth > capacity => {
@@ -605,11 +610,14 @@ impl File for SimulatedFile {
         let mut state = self.disk.state();
         state.begin(OperationClass::Allocate, "allocate", &self.path)?;
         let present = self.with_image(&mut state, |image| image.current.len())?;
-        state.check_capacity(end.saturating_sub(present) as u64, "allocate", &self.path)?;
-        if end > present {
-            self.with_image(&mut state, |image| image.set_len(end))?;
+        let growth = end.saturating_sub(present);
+        let refused = state.check_capacity(growth as u64, "allocate", &self.path);
+        // As ext4 does, it takes all that is left before it fails.
+        let fitting = usize::try_from(state.left_bytes()).unwrap_or(usize::MAX).min(growth);
+        if fitting > 0 {
+            self.with_image(&mut state, |image| image.set_len(present + fitting))?;
         }
-        Ok(())
+        refused
     }
 
     fn discard(&self, offset: u64, length: u64) -> DiskResult<()> {

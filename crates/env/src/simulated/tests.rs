@@ -168,6 +168,9 @@ fn a_full_disk_refuses_growth_and_recovers() {
     assert_eq!(file.allocate(0, 1536).unwrap_err().kind, DiskErrorKind::NoSpace);
     assert_eq!(file.write_at(&[1], 1024).unwrap_err().kind, DiskErrorKind::NoSpace);
     file.write_at(&[1], 1023).unwrap();
+    disk.set_capacity_bytes(Some(1200));
+    assert_eq!(file.allocate(0, 1536).unwrap_err().kind, DiskErrorKind::NoSpace);
+    assert_eq!(file.len().unwrap(), 1200, "what was left is taken");
     disk.set_capacity_bytes(None);
     file.allocate(0, 1536).unwrap();
 }
