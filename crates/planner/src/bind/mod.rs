@@ -2,6 +2,7 @@
 //! Main type: [`Binder`]. One binder per statement; it holds the stack of query blocks that are being bound.
 
 mod aggregate;
+mod aggregate_level;
 mod block_hints;
 mod change;
 mod changes;
@@ -50,6 +51,7 @@ pub(crate) use query::convert_columns;
 pub(crate) use stored_text::row_plan_parts;
 
 use ::expression::{BuildFacts, Expression};
+use aggregate_level::OpenAggregate;
 use changes::{ChangedTable, Changes};
 use common_tables::{BoundCommonTable, CommonTable, CommonTables};
 use derived::DerivedQueries;
@@ -112,6 +114,8 @@ pub(crate) struct Binder<'a> {
     pub common_tables: CommonTables,
     /// WINDOW clauses, by the number of the block.
     pub window_clauses: HashMap<u32, Arc<[ast::NamedWindow]>>,
+    /// Aggregates whose arguments are being bound, innermost last.
+    open_aggregates: Vec<OpenAggregate>,
     pub subqueries: Subqueries,
     pub derived: DerivedQueries,
     pub privileges: Privileges<'a>,
@@ -160,6 +164,7 @@ impl<'a> Binder<'a> {
             derived: DerivedQueries::default(),
             privileges,
             changes: Changes::default(),
+            open_aggregates: Vec::new(),
             nature: Nature::default(),
             parameters: Parameters::default(),
             tables: Vec::new(),

@@ -111,7 +111,8 @@ impl Binder<'_> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
         let saved = std::mem::take(&mut self.blocks);
         let derived = self.kept_apart(query, select_type, reader, false);
-        self.blocks = saved;
+        let aggregates = std::mem::take(&mut self.open_aggregates);
+        (self.blocks, self.open_aggregates) = (saved, aggregates);
         derived
     }
 
@@ -302,7 +303,7 @@ impl Binder<'_> {
     /// ORDER BY and LIMIT around a set operation: keys are result columns.
     pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
         let QueryPlan { root, columns, .. } = plan;
-        let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
+        let mut block = Block { clause: Clause::OrderBy, gathers: true, ..Block::default() };
         for (slot, column) in columns.iter().enumerate() {
             let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
             block.items.push(SelectItem { name: column.name.clone(), expression });

@@ -55,7 +55,7 @@ impl Binder<'_> {
         self.enter()?;
         self.block_number += 1;
         let is_lateral = self.sees_tables_before();
-        self.blocks.push(Block { number: self.block_number, is_lateral, ..Block::default() });
+        self.blocks.push(Block { number: self.block_number, gathers: true, is_lateral, ..Block::default() });
         let bound = block_hints::enter(self, &select.hints).and_then(|()| self.bind_select(select, around));
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
