@@ -29,6 +29,7 @@ mod prepared_constant;
 mod privilege;
 mod query;
 mod recursive;
+mod row_count;
 mod select;
 mod set_operation;
 mod settled_parameter;
