@@ -51,7 +51,7 @@ pub(crate) use parameter::Wanted;
 pub(crate) use query::convert_columns;
 pub(crate) use stored_text::row_plan_parts;
 
-use ::expression::{BuildFacts, Expression};
+use ::expression::{BuildFacts, Expression, SqlMode};
 use aggregate_level::OpenAggregate;
 use changes::{ChangedTable, Changes};
 use common_tables::{BoundCommonTable, CommonTable, CommonTables};
@@ -91,6 +91,8 @@ pub struct PlannerInput<'a> {
     pub select_limit: u64,
     /// Whether the plan runs at once: what its constants report is for the client.
     pub runs: bool,
+    /// Whether it is a view that is defined: ONLY_FULL_GROUP_BY is asked of who reads it.
+    pub defines_view: bool,
     /// Whether it is explained: what runs while it is planned locks no rows.
     pub explains: bool,
     /// Whether it is shown, by EXPLAIN, or by EXPLAIN ANALYZE when it has run: what views read is not for everybody.
@@ -112,11 +114,11 @@ pub(crate) struct Binder<'a> {
     pub schema: Option<String>,
     /// Innermost last.
     pub blocks: Vec<Block>,
+    /// Aggregates whose arguments are being bound, innermost last.
+    open_aggregates: Vec<OpenAggregate>,
     pub common_tables: CommonTables,
     /// WINDOW clauses, by the number of the block.
     pub window_clauses: HashMap<u32, Arc<[ast::NamedWindow]>>,
-    /// Aggregates whose arguments are being bound, innermost last.
-    open_aggregates: Vec<OpenAggregate>,
     pub subqueries: Subqueries,
     pub derived: DerivedQueries,
     pub privileges: Privileges<'a>,
@@ -151,7 +153,10 @@ pub(crate) struct Binder<'a> {
 impl<'a> Binder<'a> {
     pub fn new(input: PlannerInput<'a>) -> Binder<'a> {
         let literal_parameters = matches!(input.parameter_types, ParameterTypes::Values(_));
-        let facts = BuildFacts { literal_parameters, ..BuildFacts::of(input.context.facts()) };
+        let mut facts = BuildFacts { literal_parameters, ..BuildFacts::of(input.context.facts()) };
+        if input.defines_view {
+            facts.sql_mode = facts.sql_mode.without(SqlMode::ONLY_FULL_GROUP_BY);
+        }
         let schema = input.context.facts().schema.as_ref().map(|schema| schema.to_string());
         let privileges = Privileges::new(input.privileges);
         Binder {
@@ -159,13 +164,13 @@ impl<'a> Binder<'a> {
             facts,
             schema,
             blocks: Vec::new(),
+            open_aggregates: Vec::new(),
             common_tables: CommonTables::default(),
             window_clauses: HashMap::new(),
             subqueries: Subqueries::default(),
             derived: DerivedQueries::default(),
             privileges,
             changes: Changes::default(),
-            open_aggregates: Vec::new(),
             nature: Nature::default(),
             parameters: Parameters::default(),
             tables: Vec::new(),
