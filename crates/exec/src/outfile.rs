@@ -72,7 +72,7 @@ pub fn write(
     Ok(StatementOutcome {
         affected_rows: rows,
         row_count: i64::try_from(rows).unwrap_or(i64::MAX),
-        found_rows: Some(rows),
+        found_rows: run.found_rows.or(Some(rows)),
         ..StatementOutcome::default()
     })
 }

@@ -111,12 +111,15 @@ pub fn into_variables(
     }
     if !found {
         run.diagnostics().warning(sql_error!(ER_SP_FETCH_NO_DATA));
-        return Ok(StatementOutcome { found_rows: Some(0), ..StatementOutcome::default() });
+        return Ok(StatementOutcome {
+            found_rows: run.found_rows.or(Some(0)),
+            ..StatementOutcome::default()
+        });
     }
     Ok(StatementOutcome {
         affected_rows: 1,
         row_count: 1,
-        found_rows: Some(1),
+        found_rows: run.found_rows.or(Some(1)),
         ..StatementOutcome::default()
     })
 }

@@ -56,6 +56,11 @@ impl SqlMode {
         self.0 & other.0 == other.0
     }
 
+    /// This set but for those of the other.
+    pub const fn without(self, other: SqlMode) -> SqlMode {
+        SqlMode(self.0 & !other.0)
+    }
+
     /// This set and the other.
     pub const fn with(self, other: SqlMode) -> SqlMode {
         SqlMode(self.0 | other.0)

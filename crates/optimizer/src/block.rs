@@ -57,7 +57,7 @@ impl Clause {
     }
 
     /// Whether aggregate functions may stand there.
-    pub fn allows_aggregates(self) -> bool {
+    fn allows_aggregates(self) -> bool {
         !matches!(self, Clause::From | Clause::Where | Clause::On | Clause::GroupBy)
     }
 }
@@ -226,6 +226,8 @@ pub struct Block {
     pub number: u32,
     /// Room in which the full names of columns are put together.
     pub name_room: String,
+    /// Whether it is of a SELECT, so that an aggregate may gather its rows.
+    pub gathers: bool,
     /// Whether it is of a query behind LATERAL.
     pub is_lateral: bool,
     /// Optimizer hints.
@@ -344,6 +346,11 @@ impl Block {
         }
         self.outer.push(expression);
         self.outer.len() - 1
+    }
+
+    /// Whether an aggregate of it may stand in the clause that is being bound.
+    pub fn allows_aggregates(&self) -> bool {
+        self.gathers && self.clause.allows_aggregates()
     }
 
     /// The table and column that a slot holds.

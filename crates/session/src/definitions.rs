@@ -143,6 +143,18 @@ pub(crate) fn selected_table(
     Ok(Some((definition, insert)))
 }
 
+/// Runs the INSERT .. SELECT that fills a new table. FOUND_ROWS() stays what it is.
+pub(crate) fn fill(
+    session: &mut Session,
+    insert: &Statement,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<()> {
+    let found_rows = session.state.numbers.found_rows;
+    let filled = session.run_data_statement(insert, channel);
+    session.state.numbers.found_rows = found_rows;
+    filled
+}
+
 /// Runs the INSERT .. SELECT that fills a hidden table, and commits both.
 fn fill_made_table(
     session: &mut Session,
@@ -151,7 +163,7 @@ fn fill_made_table(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<()> {
     session.transaction.making = Some(Arc::clone(made));
-    let mut filled = session.run_data_statement(insert, channel);
+    let mut filled = fill(session, insert, channel);
     if filled.is_ok() && session.transaction.current.is_some() {
         filled = session.commit_open();
     }

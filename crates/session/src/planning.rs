@@ -24,6 +24,8 @@ pub(crate) enum ParameterTyping<'a> {
 enum Purpose {
     /// Later executions.
     Keep,
+    /// The columns of a view.
+    DefineView,
     /// To run at once.
     Run,
     /// EXPLAIN.
@@ -58,7 +60,7 @@ fn with_input<T>(
     purpose: Purpose,
     plan: impl FnOnce(PlannerInput<'_>) -> T,
 ) -> T {
-    let runs = purpose != Purpose::Keep;
+    let runs = !matches!(purpose, Purpose::Keep | Purpose::DefineView);
     let values = context.parameters.iter().map(|typed| typed.column_type.clone()).collect();
     let parameter_types = match typing {
         ParameterTyping::FromValues => ParameterTypes::Values(values),
@@ -83,6 +85,7 @@ fn with_input<T>(
         parameter_types,
         select_limit,
         runs,
+        defines_view: purpose == Purpose::DefineView,
         explains: purpose == Purpose::Explain,
         shows_plan: matches!(purpose, Purpose::Explain | Purpose::Analyze),
         hints,
@@ -116,6 +119,15 @@ pub(crate) fn describe_for_table(
     context: &mut StatementContext<'_>,
 ) -> SqlResult<Vec<(ResultColumn, OriginPath)>> {
     let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::Keep)?;
+    Ok(exec::describe_for_table(&plan))
+}
+
+/// The same of a view, whose query has to hold to the rules of groups only when it is read.
+pub(crate) fn describe_for_view(
+    statement: &Statement,
+    context: &mut StatementContext<'_>,
+) -> SqlResult<Vec<(ResultColumn, OriginPath)>> {
+    let plan = plan_with(statement, context, ParameterTyping::FromValues, Purpose::DefineView)?;
     Ok(exec::describe_for_table(&plan))
 }
 

@@ -1,7 +1,7 @@
 //! Temporary tables as statements of this session make and remove them. Nothing of it commits the transaction, and nobody else's locks
 //! are in the way; the rows roll back with the transaction, the tables stay.
 
-use crate::definitions::{defaults_of, definer, definer_with, selected_table, settle_expressions};
+use crate::definitions::{defaults_of, definer, definer_with, fill, selected_table, settle_expressions};
 use crate::session::Session;
 use catalog::{LockKey, LockMode};
 use ddl::{Creation, Selected, TABLE_BEING_FILLED};
@@ -69,7 +69,7 @@ fn create_as_select(
     };
     let schema = definition.name.schema.clone();
     ddl::make_temporary_to_fill(&definer(session), definition)?;
-    let filled = session.run_data_statement(&insert, channel);
+    let filled = fill(session, &insert, channel);
     match filled {
         Ok(()) => session.temporary.show(&schema, TABLE_BEING_FILLED),
         Err(_) => {

@@ -301,7 +301,7 @@ fn described_as(session: &mut Session, query: &Query, trusted: bool) -> SqlResul
             if trusted {
                 context.privileges = &plan::AllPrivileges;
             }
-            planning::describe_for_table(&statement, context)
+            planning::describe_for_view(&statement, context)
         });
         session.transaction.only_planned = true;
         described

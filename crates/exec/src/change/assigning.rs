@@ -18,6 +18,8 @@ pub struct Assigning<'a> {
     pub slots: Option<&'a [Option<usize>]>,
     /// Whether an assignment sees the values of those before.
     pub sees_changes: bool,
+    /// Whether NULL for the AUTO_INCREMENT column is 0, as in ON DUPLICATE KEY UPDATE.
+    pub null_id_is_zero: bool,
     /// How values are stored.
     pub storing: Storing,
     /// Number of the row, for messages.
@@ -73,7 +75,14 @@ impl Assigning<'_> {
                     run.check_raised()?;
                     bytes += long_bytes(std::slice::from_ref(&value));
                     held.reach(bytes, || run.workspace().clone())?;
-                    self.storing.store_computed(expression, &value, column, self.row_number, run)?
+                    match value {
+                        Value::Null if self.null_id_is_zero && column.auto_increment => {
+                            implicit_default(&column.column_type)
+                        }
+                        value => {
+                            self.storing.store_computed(expression, &value, column, self.row_number, run)?
+                        }
+                    }
                 }
                 // None is drawn for a row that is there.
                 None if column.auto_increment => implicit_default(&column.column_type),

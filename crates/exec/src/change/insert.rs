@@ -42,6 +42,9 @@ fn insert(run: &mut Run<'_, '_>, plan: &InsertPlan) -> SqlResult<StatementOutcom
     let counts = writer.finish(given, run)?;
     let shows_info = several || counts.records > 1;
     let mut outcome = outcome(&counts, shows_info, run);
+    if let InsertRows::Query(_) = plan.rows {
+        outcome.found_rows = run.found_rows.or(Some(counts.records));
+    }
     if plan.hides_id {
         outcome.hidden_id = outcome.generated_id.take();
     }

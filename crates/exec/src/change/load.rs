@@ -284,7 +284,8 @@ impl<'p> LineRow<'p> {
                     *value = blank_value(&defaults[column], &columns[column]);
                 }
             }
-            let assigning = Assigning { target, slots: None, sees_changes: true, storing, row_number };
+            let (slots, sees_changes, null_id_is_zero) = (None, true, false);
+            let assigning = Assigning { target, slots, sees_changes, null_id_is_zero, storing, row_number };
             assigning.carry_out(&plan.assignments, &mut seen, row, run)?;
         }
         Ok(())

@@ -237,6 +237,7 @@ impl<'p> Updating<'p> {
             target: &target.base,
             slots: Some(&target.slots),
             sees_changes: target.sees_changes,
+            null_id_is_zero: false,
             storing: self.storing,
             row_number: self.row_number,
         }

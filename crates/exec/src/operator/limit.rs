@@ -43,7 +43,8 @@ impl<'p> Limit<'p> {
                 run.check_killed()?;
                 self.seen += self.rows.len() as u64;
             }
-            run.found_rows = Some(self.seen);
+            // Of LIMIT around LIMIT the inner one counts.
+            run.found_rows.get_or_insert(self.seen);
         }
         Ok(())
     }

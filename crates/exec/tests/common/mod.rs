@@ -134,6 +134,7 @@ fn planned(statement: &Statement, context: &mut StatementContext<'_>, explains: 
         parameter_types: ParameterTypes::Values(types),
         select_limit: context.settings.select_limit,
         runs: true,
+        defines_view: false,
         explains,
         shows_plan: explains,
         transaction: (!context.settings.reads_lock).then_some(transaction),

@@ -65,6 +65,8 @@ pub(crate) struct Parser<'a> {
     lifted: &'a [DigestLiteral],
     /// INTO of the query that is being read.
     into: Option<Box<QueryInto>>,
+    /// Whether the next SELECT is the first of the statement's own query.
+    is_first_select: bool,
     /// By token: the position of the parenthesis that closes the one there. Filled on first need.
     closing: Vec<u32>,
     deprecations: Vec<Deprecation>,
@@ -90,6 +92,7 @@ impl<'a> Parser<'a> {
             parameters: 0,
             lifted: &[],
             into: None,
+            is_first_select: false,
             closing: Vec::new(),
             deprecations: Vec::new(),
             hints: None,

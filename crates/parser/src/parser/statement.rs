@@ -14,7 +14,7 @@ use crate::parser::explain::explain;
 use crate::parser::expression::call::call_arguments;
 use crate::parser::expression::expression;
 use crate::parser::query::select::optional_alias;
-use crate::parser::query::{optional_with, query, query_with};
+use crate::parser::query::{optional_with, query_with, whole_query};
 use crate::parser::session::diagnostics::{get_diagnostics, signal};
 use crate::parser::session::prepared::prepared_statement;
 use crate::parser::session::set::set;
@@ -94,7 +94,7 @@ fn other_statement(parser: &mut Parser, word: Keyword) -> SqlResult<Statement> {
 }
 
 fn query_statement(parser: &mut Parser) -> SqlResult<Statement> {
-    Ok(Statement::Query(Box::new(query(parser)?)))
+    Ok(Statement::Query(Box::new(whole_query(parser)?)))
 }
 
 /// WITH before SELECT, UPDATE or DELETE.
@@ -103,7 +103,10 @@ fn with_statement(parser: &mut Parser) -> SqlResult<Statement> {
     match parser.kind() {
         T::Word(K::Update) => update(parser, with),
         T::Word(K::Delete) => delete(parser, with),
-        _ => Ok(Statement::Query(Box::new(query_with(parser, with)?))),
+        _ => {
+            parser.is_first_select = true;
+            Ok(Statement::Query(Box::new(query_with(parser, with)?)))
+        }
     }
 }
 

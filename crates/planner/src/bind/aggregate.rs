@@ -1,5 +1,6 @@
 //! Aggregate functions: typing, collection in the block, and the step from rows to groups.
 
+use super::aggregate_level::{OpenAggregate, level_of, over_level};
 use super::{Binder, Wanted};
 use ::expression::derive::common_collation;
 use ::expression::json;
@@ -13,9 +14,8 @@ use parser::ast;
 use plan::physical::{AggregateCall, AggregateKind, SortKey};
 use values::{ColumnType, TypeKind};
 
-/// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped. It gathers the
-/// rows of the innermost query whose columns it reads, within a subquery that may be an enclosing one; where it may not stand in that
-/// one's clause, of the innermost query between where it may. Error 1111.
+/// Binds an aggregate call; its value is [`ExpressionKind::Aggregate`] until the block is grouped that [`level_of`] says it belongs to.
+/// Error 1111.
 pub(super) fn aggregate(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<Expression> {
     if let Some(over) = &call.over {
         return super::window::window_aggregate(binder, call, over);
@@ -23,35 +23,42 @@ pub(super) fn aggregate(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> S
     // There is a block to bind in, even outside of queries.
     binder.block();
     let here = binder.blocks.len() - 1;
-    if !binder.blocks.iter().any(allows_aggregate) {
+    if !binder.blocks.iter().any(Block::allows_aggregates) {
         return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
     }
-    let allowed: Vec<bool> = binder.blocks.iter().map(|block| block.clause.allows_aggregates()).collect();
     let outer_counts: Vec<usize> = binder.blocks.iter().map(|block| block.outer.len()).collect();
-    let subqueries = binder.subqueries.plans.len();
-    let parts = aggregate_parts(binder, call)?;
-    if binder.subqueries.plans.len() == subqueries
-        && let Some(read) = outer_level(&binder.blocks, &parts)
-        && let Some(level) = std::iter::once(read).chain((read + 1..here).rev()).find(|level| allowed[*level])
-    {
-        // It stands in an argument of an aggregate of that block.
-        if binder.blocks[level].in_aggregate {
-            return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
-        }
-        // What was bound here is bound anew in the enclosing block.
-        for (block, count) in binder.blocks.iter_mut().zip(outer_counts) {
-            block.outer.truncate(count);
-        }
-        let inner = binder.blocks.split_off(level + 1);
-        let parts = aggregate_parts(binder, call);
-        let bound = parts.and_then(|parts| finish_aggregate(binder, call, parts));
-        binder.blocks.extend(inner);
-        return Ok(binder.lift(level, bound?));
+    let nested = std::mem::replace(&mut binder.block().in_aggregate, true);
+    let bound = with_open(binder, |binder| bind_aggregate_parts(binder, call));
+    binder.block().in_aggregate = nested;
+    let (mut parts, open) = bound?;
+    let level = level_of(binder, &open, &parts)?;
+    if level == here {
+        return finish_aggregate(binder, call, parts);
     }
-    if !allows_aggregate(binder.block()) {
-        return Err(sql_error!(ER_INVALID_GROUP_FUNC_USE));
+    let (arguments, order_by) = &mut parts;
+    let order_by = order_by.iter_mut().map(|key| &mut key.expression);
+    arguments.iter_mut().chain(order_by).for_each(|part| over_level(&binder.blocks, level, part));
+    // What the blocks between read for it is read there.
+    for (block, count) in binder.blocks.iter_mut().zip(outer_counts).skip(level + 1) {
+        block.outer.truncate(count);
     }
-    finish_aggregate(binder, call, parts)
+    let inner = binder.blocks.split_off(level + 1);
+    let bound = finish_aggregate(binder, call, parts);
+    binder.blocks.extend(inner);
+    Ok(binder.lift(level, bound?))
+}
+
+/// Binds what stands in an aggregate, and says what is to be known of that.
+pub(super) fn with_open<T>(
+    binder: &mut Binder<'_>,
+    bind: impl FnOnce(&mut Binder<'_>) -> SqlResult<T>,
+) -> SqlResult<(T, OpenAggregate)> {
+    let here = binder.blocks.len() - 1;
+    let around = binder.open_aggregates.len();
+    binder.open_aggregates.push(OpenAggregate::new(here));
+    let bound = bind(binder);
+    let open = binder.open_aggregates.drain(around..).next();
+    Ok((bound?, open.unwrap_or_else(|| OpenAggregate::new(here))))
 }
 
 fn finish_aggregate(
@@ -76,40 +83,6 @@ fn finish_aggregate(
         binder.block(),
         AggregateCall { kind, distinct, arguments, order_by, separator, kept_as: None, result },
     ))
-}
-
-/// The level of the innermost block of which the arguments read columns; None if that is the current block, or if
-/// they read none.
-fn outer_level(blocks: &[Block], (arguments, order_by): &AggregateParts) -> Option<usize> {
-    let here = blocks.len() - 1;
-    let mut innermost = None;
-    for expression in arguments.iter().chain(order_by.iter().map(|key| &key.expression)) {
-        innermost = innermost.max(level_read(blocks, expression, here));
-    }
-    innermost.filter(|level| *level < here)
-}
-
-/// The level of the innermost block of which an expression over the block at `level` reads columns.
-fn level_read(blocks: &[Block], expression: &Expression, level: usize) -> Option<usize> {
-    let mut innermost = None;
-    expression.visit(&mut |part| {
-        let read = match &part.kind {
-            ExpressionKind::Column(_) => Some(level),
-            ExpressionKind::Outer(number) if level > 0 => {
-                level_read(blocks, &blocks[level].outer[*number], level - 1)
-            }
-            _ => None,
-        };
-        innermost = innermost.max(read);
-    });
-    innermost
-}
-
-fn aggregate_parts(binder: &mut Binder<'_>, call: &ast::AggregateCall) -> SqlResult<AggregateParts> {
-    let nested = std::mem::replace(&mut binder.block().in_aggregate, true);
-    let parts = bind_aggregate_parts(binder, call);
-    binder.block().in_aggregate = nested;
-    parts
 }
 
 pub(super) fn bind_aggregate_parts(
@@ -347,13 +320,8 @@ pub(super) fn over_groups(block: &mut Block, expression: &mut Expression, rollup
     expression.result.nullable |= rollup && reads_keys;
 }
 
-/// Whether an aggregate of this block may stand where it is being bound.
-fn allows_aggregate(block: &Block) -> bool {
-    !block.in_aggregate && block.clause.allows_aggregates()
-}
-
 /// Arguments, and the order in which GROUP_CONCAT takes them.
-type AggregateParts = (Vec<Expression>, Vec<SortKey>);
+pub(super) type AggregateParts = (Vec<Expression>, Vec<SortKey>);
 
 fn same_call(left: &AggregateCall, right: &AggregateCall) -> bool {
     left.kind == right.kind

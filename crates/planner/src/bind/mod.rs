@@ -2,6 +2,7 @@
 //! Main type: [`Binder`]. One binder per statement; it holds the stack of query blocks that are being bound.
 
 mod aggregate;
+mod aggregate_level;
 mod block_hints;
 mod change;
 mod changes;
@@ -28,6 +29,7 @@ mod prepared_constant;
 mod privilege;
 mod query;
 mod recursive;
+mod row_count;
 mod select;
 mod set_operation;
 mod settled_parameter;
@@ -49,7 +51,8 @@ pub(crate) use parameter::Wanted;
 pub(crate) use query::convert_columns;
 pub(crate) use stored_text::row_plan_parts;
 
-use ::expression::{BuildFacts, Expression};
+use ::expression::{BuildFacts, Expression, SqlMode};
+use aggregate_level::OpenAggregate;
 use changes::{ChangedTable, Changes};
 use common_tables::{BoundCommonTable, CommonTable, CommonTables};
 use derived::DerivedQueries;
@@ -88,6 +91,8 @@ pub struct PlannerInput<'a> {
     pub select_limit: u64,
     /// Whether the plan runs at once: what its constants report is for the client.
     pub runs: bool,
+    /// Whether it is a view that is defined: ONLY_FULL_GROUP_BY is asked of who reads it.
+    pub defines_view: bool,
     /// Whether it is explained: what runs while it is planned locks no rows.
     pub explains: bool,
     /// Whether it is shown, by EXPLAIN, or by EXPLAIN ANALYZE when it has run: what views read is not for everybody.
@@ -109,6 +114,8 @@ pub(crate) struct Binder<'a> {
     pub schema: Option<String>,
     /// Innermost last.
     pub blocks: Vec<Block>,
+    /// Aggregates whose arguments are being bound, innermost last.
+    open_aggregates: Vec<OpenAggregate>,
     pub common_tables: CommonTables,
     /// WINDOW clauses, by the number of the block.
     pub window_clauses: HashMap<u32, Arc<[ast::NamedWindow]>>,
@@ -146,7 +153,10 @@ pub(crate) struct Binder<'a> {
 impl<'a> Binder<'a> {
     pub fn new(input: PlannerInput<'a>) -> Binder<'a> {
         let literal_parameters = matches!(input.parameter_types, ParameterTypes::Values(_));
-        let facts = BuildFacts { literal_parameters, ..BuildFacts::of(input.context.facts()) };
+        let mut facts = BuildFacts { literal_parameters, ..BuildFacts::of(input.context.facts()) };
+        if input.defines_view {
+            facts.sql_mode = facts.sql_mode.without(SqlMode::ONLY_FULL_GROUP_BY);
+        }
         let schema = input.context.facts().schema.as_ref().map(|schema| schema.to_string());
         let privileges = Privileges::new(input.privileges);
         Binder {
@@ -154,6 +164,7 @@ impl<'a> Binder<'a> {
             facts,
             schema,
             blocks: Vec::new(),
+            open_aggregates: Vec::new(),
             common_tables: CommonTables::default(),
             window_clauses: HashMap::new(),
             subqueries: Subqueries::default(),

@@ -112,6 +112,9 @@ impl Binder<'_> {
             let found = find_column(&self.blocks[level], reference)
                 .map_err(|_| sql_error!(ER_NON_UNIQ_ERROR, reference, clause.name()));
             if let Some((table, column)) = found? {
+                if let Some(aggregate) = self.open_aggregates.last_mut() {
+                    aggregate.name_column(level);
+                }
                 let found = self.column_at(level, table, column, &reference.column);
                 return Ok(self.lift(level, found));
             }

@@ -1,5 +1,6 @@
 //! Whole queries: WITH, VALUES, ORDER BY and LIMIT around them.
 
+use super::row_count::{counts_all, without_count};
 use super::select::Surroundings;
 use super::set_operation::{bind_set_operation, merged_type, require_settled};
 use super::{Binder, group};
@@ -110,8 +111,9 @@ impl Binder<'_> {
     pub fn detached_query(&mut self, query: &ast::Query, select_type: &'static str) -> SqlResult<Derived> {
         let reader = self.blocks.last().map_or(0, |block| block.number);
         let saved = std::mem::take(&mut self.blocks);
+        let aggregates = std::mem::take(&mut self.open_aggregates);
         let derived = self.kept_apart(query, select_type, reader, false);
-        self.blocks = saved;
+        (self.blocks, self.open_aggregates) = (saved, aggregates);
         derived
     }
 
@@ -210,11 +212,14 @@ impl Binder<'_> {
                 let is_whole = !self.is_operand;
                 // Rows of a statement's set operation are sent as they come, unless they are sorted.
                 let sorts = select_type == "SIMPLE" && !query.order_by.is_empty();
+                let counts_all = counts_all(body) && self.counts_rows(!is_whole);
+                let sorted = (counts_all && !query.order_by.is_empty()).then(|| without_count(body));
+                let body = sorted.as_ref().unwrap_or(body);
                 let plan = self.operand(body, if sorts { "PRIMARY" } else { select_type })?;
                 if is_whole && matches!(body, ast::QueryBody::SetOperation(_)) {
                     require_settled(plan.columns.iter().map(|column| &column.result))?;
                 }
-                let plan = self.ordered(plan, query)?;
+                let plan = self.ordered(plan, query, counts_all)?;
                 // LIMIT around a SELECT is its own.
                 let wants_nothing = matches!(&plan.root, Node::Limit { limit, .. } if wants_nothing(limit));
                 if wants_nothing && matches!(body, ast::QueryBody::Nested(_)) {
@@ -299,10 +304,15 @@ impl Binder<'_> {
         Ok((bound, columns))
     }
 
-    /// ORDER BY and LIMIT around a set operation: keys are result columns.
-    pub(super) fn ordered(&mut self, plan: QueryPlan, query: &ast::Query) -> SqlResult<QueryPlan> {
+    /// ORDER BY and LIMIT around a set operation: keys are result columns. `counts_all`: whether those that LIMIT leaves out are counted.
+    pub(super) fn ordered(
+        &mut self,
+        plan: QueryPlan,
+        query: &ast::Query,
+        counts_all: bool,
+    ) -> SqlResult<QueryPlan> {
         let QueryPlan { root, columns, .. } = plan;
-        let mut block = Block { clause: Clause::OrderBy, ..Block::default() };
+        let mut block = Block { clause: Clause::OrderBy, gathers: true, ..Block::default() };
         for (slot, column) in columns.iter().enumerate() {
             let expression = Expression::slot(slot, column.name.as_str().into(), column.result.clone());
             block.items.push(SelectItem { name: column.name.clone(), expression });
@@ -316,9 +326,10 @@ impl Binder<'_> {
         let node = if keys.is_empty() {
             root
         } else {
-            Node::Sort { input: Box::new(root), keys, limit: limit.clone() }
+            let limit = limit.clone().filter(|_| !counts_all);
+            Node::Sort { input: Box::new(root), keys, limit }
         };
-        Ok(QueryPlan { root: limited(node, limit, false), columns, ..plan })
+        Ok(QueryPlan { root: limited(node, limit, counts_all), columns, ..plan })
     }
 
     fn order_and_limit(

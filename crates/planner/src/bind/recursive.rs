@@ -162,7 +162,7 @@ fn recursive_parts(
     let recursive = Recursive { id, seed, steps, names, all, columns: types, limit: None };
     let root = Node::Recursive(Box::new(recursive));
     let plan = QueryPlan { columns, outer, block, ..QueryPlan::of(root, ROWS_UNKNOWN) };
-    let mut plan = binder.ordered(plan, &common.query)?;
+    let mut plan = binder.ordered(plan, &common.query, false)?;
     if let Node::Limit { input, limit, .. } = &mut plan.root
         && let Node::Recursive(recursive) = &mut **input
     {

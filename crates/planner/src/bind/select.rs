@@ -55,7 +55,7 @@ impl Binder<'_> {
         self.enter()?;
         self.block_number += 1;
         let is_lateral = self.sees_tables_before();
-        self.blocks.push(Block { number: self.block_number, is_lateral, ..Block::default() });
+        self.blocks.push(Block { number: self.block_number, gathers: true, is_lateral, ..Block::default() });
         let bound = block_hints::enter(self, &select.hints).and_then(|()| self.bind_select(select, around));
         let block = self.blocks.pop().unwrap_or_default();
         self.leave();
@@ -83,6 +83,7 @@ impl Binder<'_> {
         self.lock_tables(around.locking)?;
         let mut bound = self.bind_clauses(select, around, tree.as_ref())?;
         bound.is_operand = is_operand;
+        bound.counts_all = select.options.calc_found_rows && self.counts_rows(is_operand);
         bound.tree = tree;
         self.block().rollup = select.rollup;
         Ok(bound)
@@ -153,11 +154,15 @@ impl Binder<'_> {
             distinct: select.options.distinct,
             order,
             limit,
-            counts_all: select.options.calc_found_rows,
             is_straight: select.options.straight_join || self.block().hints.fixes_order(),
             select_type: around.select_type,
             ..LogicalSelect::default()
         })
+    }
+
+    /// Whether SQL_CALC_FOUND_ROWS counts rows here: a view does not, and of the operands of a set operation what is around them.
+    pub(super) fn counts_rows(&self, is_operand: bool) -> bool {
+        !is_operand && self.privileges.open_views.is_empty()
     }
 
     fn bind_having(&mut self, select: &ast::Select) -> SqlResult<Vec<Expression>> {

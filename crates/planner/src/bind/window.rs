@@ -4,7 +4,7 @@
 //!
 //! A window of the WINDOW clause is bound once the clauses are, as in MySQL; until then it has its number only.
 
-use super::aggregate::{aggregate_type, bind_aggregate_parts, kind_of, member_as_text};
+use super::aggregate::{aggregate_type, bind_aggregate_parts, kind_of, member_as_text, with_open};
 use super::window_frame::{bind_frame, check_frame, check_offsets};
 use super::{Binder, Wanted, function};
 use ::expression::{Expression, ExpressionKind};
@@ -125,7 +125,8 @@ pub(super) fn window_aggregate(
     if kind.collects() {
         return Err(sql_error!(ER_NOT_SUPPORTED_YET, format!("{} as window function", kind.name())));
     }
-    let (mut arguments, _) = apart(binder, |binder| bind_aggregate_parts(binder, call))?;
+    let bind = |binder: &mut Binder<'_>| with_open(binder, |binder| bind_aggregate_parts(binder, call));
+    let ((mut arguments, _), _) = apart(binder, bind)?;
     if matches!(kind, AggregateKind::Minimum | AggregateKind::Maximum) {
         arguments.iter_mut().for_each(member_as_text);
     }

@@ -177,7 +177,8 @@ impl Writer<'_> {
         }
         seen.extend_from_slice(&self.source);
         let (storing, row_number) = (self.storing, self.counts.records);
-        let assigning = Assigning { target, slots: None, sees_changes: true, storing, row_number };
+        let (slots, sees_changes, null_id_is_zero) = (None, true, true);
+        let assigning = Assigning { target, slots, sees_changes, null_id_is_zero, storing, row_number };
         assigning.carry_out(&self.plan.on_duplicate, &mut seen, &mut changed, run)?;
         if let Some(column) = target.auto_increment {
             let assigned = self.plan.on_duplicate.iter().any(|assignment| assignment.column == column);

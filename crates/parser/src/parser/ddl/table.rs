@@ -6,7 +6,7 @@ use crate::parser::ddl::partition::optional_partitioning;
 use crate::parser::ddl::table_options::table_options;
 use crate::parser::ddl::{if_exists, if_not_exists};
 use crate::parser::expression::operand::opens_query;
-use crate::parser::query::{at_query_word, query};
+use crate::parser::query::{at_query_word, whole_query};
 use crate::parser::*;
 use Keyword as K;
 use TokenKind as T;
@@ -51,7 +51,7 @@ fn table_body(parser: &mut Parser, table: &mut CreateTable) -> SqlResult<()> {
     };
     let explicit = parser.accept(K::As);
     if explicit || at_query_word(parser) || parser.kind() == T::OpenParenthesis {
-        table.query = Some(Box::new(query(parser)?));
+        table.query = Some(Box::new(whole_query(parser)?));
     } else if table.on_duplicate != SelectDuplicates::Error {
         return parser.fail();
     }

@@ -2,7 +2,7 @@
 
 use crate::parser::account::optional_definer;
 use crate::parser::ddl::{if_exists, if_not_exists};
-use crate::parser::query::query;
+use crate::parser::query::whole_query;
 use crate::parser::*;
 use Keyword as K;
 use TokenKind as T;
@@ -60,7 +60,7 @@ fn create_view(parser: &mut Parser, mut view: CreateView) -> SqlResult<Statement
     view.columns = parser.optional_names()?;
     parser.expect(K::As)?;
     let first = parser.at;
-    view.query = Box::new(query(parser)?);
+    view.query = Box::new(whole_query(parser)?);
     view.text = parser.string_since(first);
     if parser.accept(K::With) {
         let word = parser.accept_any(&[K::Cascaded, K::Local]);

@@ -4,7 +4,7 @@ use crate::parser::expression::expression;
 use crate::parser::expression::operand::opens_query;
 use crate::parser::query::from::optional_partitions;
 use crate::parser::query::hints::optional_hints;
-use crate::parser::query::{at_query_word, query};
+use crate::parser::query::{at_query_word, whole_query};
 use crate::parser::*;
 use Keyword as K;
 use TokenKind as T;
@@ -80,7 +80,7 @@ fn insert_source(parser: &mut Parser) -> SqlResult<(Vec<ColumnReference>, Insert
         return Ok((columns, InsertSource::Values(parser.list(row_of_values)?)));
     }
     if at_query_word(parser) || parser.kind() == T::OpenParenthesis {
-        return Ok((columns, InsertSource::Query(Box::new(query(parser)?))));
+        return Ok((columns, InsertSource::Query(Box::new(whole_query(parser)?))));
     }
     parser.fail()
 }

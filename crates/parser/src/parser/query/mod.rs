@@ -16,6 +16,12 @@ use crate::parser::*;
 use Keyword as K;
 use TokenKind as T;
 
+/// The query of a statement. Its first SELECT may have SQL_CALC_FOUND_ROWS.
+pub(crate) fn whole_query(parser: &mut Parser) -> SqlResult<Query> {
+    parser.is_first_select = true;
+    query(parser)
+}
+
 /// A query expression, at the top of a statement or in parentheses.
 pub(crate) fn query(parser: &mut Parser) -> SqlResult<Query> {
     parser.nested(|parser| {
@@ -52,6 +58,7 @@ pub(crate) fn optional_with(parser: &mut Parser) -> SqlResult<Option<With>> {
         return Ok(None);
     }
     let recursive = parser.accept(K::Recursive);
+    let is_first_select = std::mem::take(&mut parser.is_first_select);
     let tables = parser.list(|parser| {
         let name = parser.name()?;
         let columns = parser.optional_names()?;
@@ -59,6 +66,7 @@ pub(crate) fn optional_with(parser: &mut Parser) -> SqlResult<Option<With>> {
         let query = Box::new(parser.parenthesised(query)?);
         Ok(CommonTable { name, columns, query })
     })?;
+    parser.is_first_select = is_first_select;
     Ok(Some(With { recursive, tables }))
 }
 
@@ -102,8 +110,10 @@ fn set_quantifier(parser: &mut Parser) -> bool {
 
 #[inline(never)]
 fn query_primary(parser: &mut Parser) -> SqlResult<QueryBody> {
+    let is_first_select = parser.is_first_select && parser.kind() == T::OpenParenthesis;
+    let is_first = std::mem::replace(&mut parser.is_first_select, is_first_select);
     match parser.kind() {
-        T::Word(K::Select) => Ok(QueryBody::Select(Box::new(select(parser)?))),
+        T::Word(K::Select) => Ok(QueryBody::Select(Box::new(select(parser, is_first)?))),
         T::Word(K::Table) => {
             parser.advance();
             Ok(QueryBody::Table(parser.object_name()?))

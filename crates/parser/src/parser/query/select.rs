@@ -10,11 +10,12 @@ use crate::parser::*;
 use Keyword as K;
 use TokenKind as T;
 
-pub(crate) fn select(parser: &mut Parser) -> SqlResult<Select> {
+/// `is_first`: of the statement's own query.
+pub(crate) fn select(parser: &mut Parser, is_first: bool) -> SqlResult<Select> {
     parser.expect(K::Select)?;
     let (hints, execution_time_max) = optional_hints(parser);
     let mut select = Select { hints, execution_time_max, ..Select::default() };
-    select_options(parser, &mut select.options)?;
+    select_options(parser, is_first, &mut select.options)?;
     select.items = select_items(parser)?;
     optional_into(parser)?;
     if parser.accept(K::From) {
@@ -58,7 +59,8 @@ pub(crate) fn optional_where(parser: &mut Parser) -> SqlResult<Option<Expression
     if parser.accept(K::Where) { expression(parser).map(Some) } else { Ok(None) }
 }
 
-fn select_options(parser: &mut Parser, options: &mut SelectOptions) -> SqlResult<()> {
+/// Error 1234 for SQL_CALC_FOUND_ROWS anywhere but first.
+fn select_options(parser: &mut Parser, is_first: bool, options: &mut SelectOptions) -> SqlResult<()> {
     loop {
         let T::Word(word) = parser.kind() else { return Ok(()) };
         match word {
@@ -72,6 +74,9 @@ fn select_options(parser: &mut Parser, options: &mut SelectOptions) -> SqlResult
             K::SqlNoCache => {
                 parser.deprecate(Deprecation::NoCache);
                 options.no_cache = true;
+            }
+            K::SqlCalcFoundRows if !is_first => {
+                return Err(sql_error!(ER_CANT_USE_OPTION_HERE, "SQL_CALC_FOUND_ROWS"));
             }
             K::SqlCalcFoundRows => {
                 parser.deprecate(Deprecation::CalcFoundRows);

@@ -133,7 +133,7 @@ fn insert_parts(
     let defaults = defaults(binder, target.table.definition())?;
     let count = definition.columns.len();
     if let Some(alias) = &insert.row_alias {
-        row_alias(binder, alias, definition, columns)?;
+        row_alias(binder, alias, target, columns)?;
     } else {
         binder.block().inserted_slots = RowVariables::of(count).inserted().collect();
         show_source(binder, count);
@@ -175,13 +175,18 @@ fn show_source(binder: &mut Binder<'_>, count: usize) {
 fn row_alias(
     binder: &mut Binder<'_>,
     alias: &ast::RowAlias,
-    definition: &TableDefinition,
+    target: &InsertTarget,
     columns: &[usize],
 ) -> SqlResult<()> {
     if !alias.columns.is_empty() && alias.columns.len() != columns.len() {
         return Err(sql_error!(ER_VIEW_WRONG_LIST));
     }
+    let definition = &target.names;
     let mut bound = table_columns(definition);
+    // Whatever a view calls its columns.
+    for (column, stored) in bound.iter_mut().zip(&target.table.definition().columns) {
+        column.name.clone_from(&stored.name);
+    }
     for (position, column) in bound.iter_mut().enumerate() {
         column.result.nullable = true;
         // What the row is not given has no name in it.
@@ -206,11 +211,7 @@ fn row_alias(
     for column in 0..count {
         binder.block().slot(1, column);
     }
-    // Unqualified names mean the table, unless the alias renames its columns.
-    if !alias.columns.is_empty() {
-        let renamed = columns.iter().map(|column| (1, *column));
-        binder.block().visible.extend(renamed);
-    }
+    binder.block().visible.extend(columns.iter().map(|column| (1, *column)));
     binder.block().inserted_slots = RowVariables::of(count).inserted().collect();
     Ok(())
 }
