@@ -88,12 +88,13 @@ impl<'a> Builder<'a> {
                     let inner = self.seeded_tree(reader, member.tables, own_tables);
                     Node::TreeLoop(NestedLoop { outer, inner, kind, conditions: own }.into())
                 }
-                Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),
+                Some(outer) if !step.hash => nested_loop(outer, reader, own, (kind, step.rows_after)),
                 Some(outer) => {
                     if step.swap && order == StepOrder::OfFirst {
                         order = StepOrder::None;
                     }
-                    self.hash_join(outer, reader, own, kind, placed, member.tables, step.swap)
+                    let tables = (placed, member.tables);
+                    self.hash_join(outer, reader, own, (kind, step.rows_after), tables, step.swap)
                 }
             };
             node = Some(filtered(joined, later));
@@ -135,9 +136,8 @@ impl<'a> Builder<'a> {
         outer: Node,
         inner: Node,
         own: Vec<Expression>,
-        kind: JoinKind,
-        placed: u64,
-        tables: u64,
+        (kind, rows): (JoinKind, f64),
+        (placed, tables): (u64, u64),
         swap: bool,
     ) -> Node {
         let (mut keys, mut local, mut both) = (Vec::new(), Vec::new(), Vec::new());
@@ -165,7 +165,7 @@ impl<'a> Builder<'a> {
                 std::mem::swap(&mut key.probe, &mut key.build);
             }
         }
-        Node::HashJoin(Box::new(HashJoin { probe, build, build_slots, keys, kind, conditions: both }))
+        Node::HashJoin(Box::new(HashJoin { probe, build, build_slots, keys, kind, conditions: both, rows }))
     }
 
     /// `outer expression = inner expression` as a hash key; another condition comes back.
@@ -278,7 +278,7 @@ fn with_conditions(node: Node, more: Vec<Expression>) -> Node {
     }
 }
 
-fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, kind: JoinKind) -> Node {
+fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, (kind, rows): (JoinKind, f64)) -> Node {
     match inner {
         Node::Table(mut access) => {
             access.conditions.extend(own);
@@ -301,6 +301,7 @@ fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, kind: JoinKind) -
                 keys: Vec::new(),
                 kind,
                 conditions: own,
+                rows,
             };
             Node::HashJoin(Box::new(join))
         }

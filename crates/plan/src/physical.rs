@@ -523,6 +523,8 @@ pub struct HashJoin {
     pub kind: JoinKind,
     /// Conditions that a pair must meet besides the keys.
     pub conditions: Vec<Expression>,
+    /// Estimated rows that come out.
+    pub rows: f64,
 }
 
 /// One pair of equal expressions of a hash join.

@@ -28,7 +28,9 @@ impl<'a> Describer<'a> {
         let inner = inner(self);
         let asked = self.subqueries_of(&join.conditions, "extra conditions");
         let (one, each) = (outer.estimate, inner.estimate);
-        let estimate = Estimate::new(one.cost + one.rows * each.cost, one.rows * each.rows);
+        let pairs = one.rows * each.rows;
+        let rows = if matches!(join.kind, JoinKind::Semi | JoinKind::Anti) { pairs.min(one.rows) } else { pairs };
+        let estimate = Estimate::new(one.cost + one.rows * each.cost, rows);
         self.join(what, join.kind, "nested_loop", &join.conditions, estimate)
             .reads([outer, inner])
             .reads(asked)
@@ -57,8 +59,8 @@ impl<'a> Describer<'a> {
         let columns = column_names(asked.clone());
         let asked = self.subqueries_of(asked, "extra conditions");
         let (many, kept) = (probe.estimate, build.estimate);
-        let pairs = if join.keys.is_empty() { many.rows * kept.rows } else { many.rows.max(kept.rows) };
-        let estimate = Estimate::new(many.cost + kept.cost + ROW_COST * pairs, pairs);
+        let pairs = if join.keys.is_empty() { many.rows * kept.rows } else { many.rows.max(join.rows) };
+        let estimate = Estimate::new(many.cost + kept.cost + ROW_COST * pairs, join.rows);
         let mut step = self.join(what, join.kind, "hash", &join.conditions, estimate);
         if !keys.is_empty() {
             step = step.detail("hash_condition", keys).detail("join_columns", columns);
