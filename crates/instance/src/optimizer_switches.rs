@@ -7,10 +7,11 @@ use plan::{Rule, Rules};
 use variables::{SessionVariables, VariableId, id};
 
 /// MySQL's flags.
-const OF_MYSQL: [(&str, Rule); 8] = [
+const OF_MYSQL: [(&str, Rule); 9] = [
     ("derived_merge", Rule::DerivedMerge),
     ("derived_condition_pushdown", Rule::DerivedConditionPushdown),
     ("semijoin", Rule::Semijoin),
+    ("firstmatch", Rule::FirstMatch),
     ("materialization", Rule::Materialization),
     // Since 8.0.20 this is the flag of hash joins.
     ("block_nested_loop", Rule::HashJoin),

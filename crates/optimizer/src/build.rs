@@ -2,7 +2,7 @@
 
 use super::access::Candidate;
 use super::equal_columns::Condition;
-use super::join::{Content, Group};
+use super::join::{Content, Group, Nest};
 use super::order::{ChosenSteps, StepOrder};
 use super::virtual_keys::with_keys;
 use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, width};
@@ -40,16 +40,15 @@ impl<'a> Builder<'a> {
         &self,
         group: Group,
         mut conditions: Vec<Condition>,
-        mut nests: Vec<Option<Joined>>,
+        mut nests: Vec<Option<Nest>>,
         chosen: ChosenSteps,
     ) -> Joined {
         let own_tables = group.members.iter().fold(0, |bits, member| bits | member.tables);
         let mut members: Vec<_> = group.members.into_iter().map(Some).collect();
-        let mut node: Option<Node> = None;
+        let mut node = self.outer_row(group.around, &mut conditions);
         let ChosenSteps { steps, mut order, ns } = chosen;
-        let (mut placed, mut rows) = (0u64, 1.0);
-        let mut explain = Vec::new();
-        let mut first = None;
+        let (mut placed, mut rows) = (group.around, 1.0);
+        let (mut explain, mut first) = (Vec::new(), None);
         for step in steps {
             let Some(member) = members[step.member].take() else { continue };
             let after = placed | member.tables;
@@ -61,13 +60,15 @@ impl<'a> Builder<'a> {
                 tables & !after == 0 && (is_last || is_about && !self.differs(condition))
             };
             let ready = without_idle(conditions.extract_if(.., is_ready).collect());
-            let (kind, own, later) = match member.joined_by {
+            let (kind, mut own, later) = match member.joined_by {
                 Some((kind, on)) => (kind, on, ready),
                 None => (JoinKind::Inner, ready, Vec::new()),
             };
-            let is_tree_loop = member.is_lateral && nests[step.member].is_some();
+            let is_tree_loop = nests[step.member].is_some() && (member.is_lateral || !step.hash);
+            let mut asking = Vec::new();
             let reader = match (member.content, nests[step.member].take()) {
                 (_, Some(nest)) => {
+                    let nest = nest.into_read(is_tree_loop, &mut own, &mut asking);
                     explain.extend(nest.explain);
                     nest.node
                 }
@@ -82,18 +83,19 @@ impl<'a> Builder<'a> {
                 }
                 (Content::Nest(_), None) => Node::Nothing,
             };
+            let way = (kind, step.rows_after);
             let joined = match node.take() {
                 None => with_conditions(reader, own),
                 Some(outer) if is_tree_loop => {
-                    let inner = self.seeded_tree(reader, member.tables, own_tables);
+                    let inner = self.seeded_tree(reader, member.tables, own_tables, &asking);
                     Node::TreeLoop(NestedLoop { outer, inner, kind, conditions: own }.into())
                 }
-                Some(outer) if !step.hash => nested_loop(outer, reader, own, kind),
+                Some(outer) if !step.hash => nested_loop(outer, reader, own, way),
                 Some(outer) => {
                     if step.swap && order == StepOrder::OfFirst {
                         order = StepOrder::None;
                     }
-                    self.hash_join(outer, reader, own, kind, placed, member.tables, step.swap)
+                    self.hash_join(outer, reader, own, way, (placed, member.tables), step.swap)
                 }
             };
             node = Some(filtered(joined, later));
@@ -114,9 +116,25 @@ impl<'a> Builder<'a> {
         slots
     }
 
-    /// A join of those tables, read again for each row of the other ones among `around`.
-    fn seeded_tree(&self, node: Node, tables: u64, around: u64) -> SeededTree {
-        let (seeds, handed_on) = (self.slots_read(tables, tables), self.slots_read(tables, around));
+    /// What a group that is joined anew for each row of those tables begins with: the row, if it meets its conditions.
+    fn outer_row(&self, around: u64, conditions: &mut Vec<Condition>) -> Option<Node> {
+        let is_ready =
+            |condition: &mut Condition| condition.tables & !around == 0 && !self.differs(condition);
+        let width = width(self.block);
+        (around != 0).then(|| {
+            let ready = without_idle(conditions.extract_if(.., is_ready).collect());
+            filtered(Node::OuterRow { width }, ready)
+        })
+    }
+
+    /// A join of those tables, read again for each row of the other ones among `around`, and with conditions that ask.
+    fn seeded_tree(&self, node: Node, tables: u64, around: u64, asking: &[Expression]) -> SeededTree {
+        let handed_on = self.slots_read(tables, around);
+        let mut seeds = self.slots_read(tables, tables);
+        let asked = asking.iter().flat_map(Expression::slots);
+        seeds.extend(asked.filter(|slot| tables >> self.block.slots[*slot].0 & 1 == 0));
+        seeds.sort_unstable();
+        seeds.dedup();
         let slots = self.slots_of(tables);
         SeededTree { node, slots, seeds, handed_on, width: width(self.block) }
     }
@@ -135,9 +153,8 @@ impl<'a> Builder<'a> {
         outer: Node,
         inner: Node,
         own: Vec<Expression>,
-        kind: JoinKind,
-        placed: u64,
-        tables: u64,
+        (kind, rows): (JoinKind, f64),
+        (placed, tables): (u64, u64),
         swap: bool,
     ) -> Node {
         let (mut keys, mut local, mut both) = (Vec::new(), Vec::new(), Vec::new());
@@ -165,7 +182,7 @@ impl<'a> Builder<'a> {
                 std::mem::swap(&mut key.probe, &mut key.build);
             }
         }
-        Node::HashJoin(Box::new(HashJoin { probe, build, build_slots, keys, kind, conditions: both }))
+        Node::HashJoin(Box::new(HashJoin { probe, build, build_slots, keys, kind, conditions: both, rows }))
     }
 
     /// `outer expression = inner expression` as a hash key; another condition comes back.
@@ -292,7 +309,7 @@ fn with_conditions(node: Node, more: Vec<Expression>) -> Node {
     }
 }
 
-fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, kind: JoinKind) -> Node {
+fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, (kind, rows): (JoinKind, f64)) -> Node {
     match inner {
         Node::Table(mut access) => {
             add_to(&mut access.conditions, own);
@@ -315,6 +332,7 @@ fn nested_loop(outer: Node, inner: Node, own: Vec<Expression>, kind: JoinKind) -
                 keys: Vec::new(),
                 kind,
                 conditions: own,
+                rows,
             };
             Node::HashJoin(Box::new(join))
         }

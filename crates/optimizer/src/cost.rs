@@ -23,6 +23,9 @@ const ENTRY_COLUMN_BYTES: f64 = 8.0;
 /// nodes are opened, and what it finds is remembered. Set by hand.
 const SUBQUERY_RUN_NS: f64 = 3000.0;
 
+/// Opening a join anew for a row before it. Set by hand.
+pub(crate) const FIRST_MATCH_NS: f64 = 1500.0;
+
 /// Making a row of a table without storage. A guess: each such table has its own way.
 const MADE_ROW_NS: f64 = 1000.0;
 

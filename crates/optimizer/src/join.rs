@@ -4,6 +4,7 @@
 use super::access::Candidate;
 use super::build::{Builder, filtered};
 use super::equal_columns::with_implied;
+use super::join_order::NestEstimate;
 use super::order::choose_steps;
 use crate::{Block, JoinGoal, JoinTree, Joined, Optimizer, SemiJoin, Source, is_never, tables_of, width};
 use errors::SqlResult;
@@ -13,6 +14,7 @@ use plan::physical::{ExplainRow, JoinKind, Node};
 use std::rc::Rc;
 
 /// One operand of a group of inner joins.
+#[derive(Clone)]
 pub(super) struct Member {
     pub content: Content,
     pub tables: u64,
@@ -24,16 +26,45 @@ pub(super) struct Member {
     pub is_lateral: bool,
 }
 
+#[derive(Clone)]
 pub(super) enum Content {
     Table(usize),
     Nest(Group),
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Group {
     pub members: Vec<Member>,
     pub conditions: Vec<Expression>,
     pub straight: bool,
+    /// The tables, as bits, for each row of which it is joined anew up to the first match. 0: it is joined once.
+    pub around: u64,
+}
+
+/// A member that is a group itself, planned.
+pub(super) struct Nest {
+    /// To be read whole.
+    pub whole: Joined,
+    /// Of a semijoin or antijoin: to be read for each row before it, up to the first match.
+    pub first_match: Option<Joined>,
+}
+
+impl Nest {
+    /// What is read of it; `looped`: for each row before it. The conditions of the join go to `asking` where what is read meets them.
+    pub fn into_read(self, looped: bool, own: &mut Vec<Expression>, asking: &mut Vec<Expression>) -> Joined {
+        match self.first_match {
+            Some(found) if looped => {
+                asking.append(own);
+                found
+            }
+            _ => self.whole,
+        }
+    }
+
+    fn estimate(&self) -> NestEstimate {
+        let first_match_ns = self.first_match.as_ref().map(|joined| joined.ns);
+        NestEstimate { rows: self.whole.rows, ns: self.whole.ns, first_match_ns }
+    }
 }
 
 impl Group {
@@ -188,8 +219,16 @@ fn find_antijoins(block: &Block, group: &mut Group) {
 /// Adds the tables of subqueries of which WHERE asks for a row, or for none.
 fn add_semijoin(block: &Block, semijoin: SemiJoin, group: &mut Group) {
     let from = group.members.iter().fold(0, |bits, member| bits | member.tables);
-    let SemiJoin { tree, conditions, negated } = semijoin;
+    let SemiJoin { tree, mut conditions, negated } = semijoin;
     let tables = tree.tables();
+    if !negated {
+        // What a row must be to be asked for is said of it before.
+        let is_before = |condition: &mut Expression| {
+            let read = tables_of(block, condition);
+            read != 0 && read & tables == 0
+        };
+        group.conditions.extend(conditions.extract_if(.., is_before));
+    }
     let conditions_of_tree = tree.conditions();
     let all = conditions.iter().chain(&conditions_of_tree);
     let read = all.fold(0, |bits, condition| bits | tables_of(block, condition));
@@ -220,18 +259,39 @@ fn plan_group(optimizer: &mut Optimizer<'_>, mut group: Group, goal: &JoinGoal) 
     optimizer.context.check_killed()?;
     let conditions =
         with_implied(optimizer.block, optimizer.context.rules(), std::mem::take(&mut group.conditions));
-    // A nest is planned once; it is read whole and hashed.
-    let mut nests: Vec<Option<Joined>> = Vec::with_capacity(group.members.len());
+    // A nest is planned once to be read whole and hashed, and once to be looked up.
+    let mut nests: Vec<Option<Nest>> = Vec::with_capacity(group.members.len());
     for member in &mut group.members {
+        let looked_up = looked_up_group(optimizer, member);
         nests.push(match &mut member.content {
             Content::Table(_) => None,
             Content::Nest(inner) => {
                 let inner = std::mem::take(inner);
-                Some(plan_group(optimizer, inner, &JoinGoal::default())?)
+                let one = JoinGoal { rows_wanted: Some(1.0), ..JoinGoal::default() };
+                let first_match = looked_up.map(|group| plan_group(optimizer, group, &one)).transpose()?;
+                Some(Nest { whole: plan_group(optimizer, inner, &JoinGoal::default())?, first_match })
             }
         });
     }
-    let nest_rows: Vec<Option<f64>> = nests.iter().map(|nest| nest.as_ref().map(|nest| nest.rows)).collect();
-    let chosen = choose_steps(optimizer, &group, &conditions, &nest_rows, goal)?;
+    let estimates: Vec<_> = nests.iter().map(|nest| nest.as_ref().map(Nest::estimate)).collect();
+    let chosen = choose_steps(optimizer, &group, &conditions, &estimates, goal)?;
     Ok(Builder::of(optimizer).build_joins(group, conditions, nests, chosen))
+}
+
+/// The group that a semijoin or antijoin asks for a row of, with the conditions that ask, to be joined anew for each row that asks. Of
+/// base tables only: others would be made anew each time.
+fn looked_up_group(optimizer: &Optimizer<'_>, member: &Member) -> Option<Group> {
+    let (Content::Nest(group), Some((JoinKind::Semi | JoinKind::Anti, asking))) =
+        (&member.content, &member.joined_by)
+    else {
+        return None;
+    };
+    let tables = optimizer.block.tables.iter().enumerate();
+    let mut own = tables.filter(|(number, _)| member.tables >> number & 1 == 1);
+    let is_base = own.all(|(_, table)| matches!(table.source, Source::Base(_)));
+    if !is_base || !optimizer.context.rules().has(Rule::FirstMatch) {
+        return None;
+    }
+    let conditions = group.conditions.iter().chain(asking).cloned().collect();
+    Some(Group { conditions, around: member.needs, ..group.clone() })
 }

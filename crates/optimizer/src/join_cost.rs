@@ -3,7 +3,7 @@
 use super::access::Candidate;
 use super::join_order::{Facts, Wanted};
 use super::look_ups::LookUp;
-use crate::cost::{HashSides, JOINED_ROW_NS};
+use crate::cost::{FIRST_MATCH_NS, HashSides, JOINED_ROW_NS};
 use expression::operators::ComparisonMode;
 
 /// The rows that come out of the members that are placed.
@@ -47,6 +47,8 @@ pub(super) enum Method {
     Whole,
     KeptWhole,
     LoopWhole,
+    /// A nest, joined anew for each row before it, up to the first match.
+    FirstMatch,
 }
 
 /// A way to join one more member.
@@ -80,6 +82,20 @@ struct Joining {
     matches: f64,
     /// Rows behind the join.
     count: f64,
+}
+
+impl Joining {
+    /// Whether the member is the first of the join.
+    fn is_first(&self) -> bool {
+        self.placed == self.wanted.around
+    }
+
+    /// The rows behind the join, if something that takes so long is done for each of those before it.
+    fn repeated(&self, ns: f64) -> JoinedRows {
+        let Joining { before, count, .. } = *self;
+        let rows_ns = before.rows_ns + before.count * ns + count * JOINED_ROW_NS;
+        JoinedRows { count, rows_ns, ..before }
+    }
 }
 
 /// What a hash join takes beside the reading of its sides.
@@ -140,7 +156,10 @@ impl Facts<'_> {
         for (at, look_up) in self.look_ups(placed).enumerate() {
             offers.add(self.looked_up(look_up, joining), Method::LookUp(at));
         }
-        let hash_joins = (placed != 0 && !self.is_looped).then(|| self.hash_joins(joining));
+        if let Some(ns) = self.first_match_ns {
+            offers.add(joining.repeated(FIRST_MATCH_NS + ns), Method::FirstMatch);
+        }
+        let hash_joins = (!joining.is_first() && !self.is_looped).then(|| self.hash_joins(joining));
         self.readings.iter().for_each(|scan| self.offer_scan(&mut offers, scan, joining, hash_joins));
         let nothing = Choice { rows: JoinedRows { count, ..before }, method: Method::Whole };
         offers.best.unwrap_or(nothing)
@@ -181,9 +200,9 @@ impl Facts<'_> {
 
     /// Offers the first read of a join, a loop, or hash joins.
     fn offer_scan(&self, offers: &mut Offers, scan: &Scan, joining: Joining, hash_joins: Option<HashJoins>) {
-        let Joining { placed, before, count, .. } = joining;
+        let Joining { before, count, wanted, .. } = joining;
         let own = self.rows.own;
-        if placed == 0 {
+        if joining.is_first() {
             let rows_ns = before.rows_ns + scan.ns + own * self.kept_row_ns;
             offers.add(JoinedRows { count, rows_ns, order: scan.order, ..before }, scan.probing);
             return;
@@ -193,6 +212,10 @@ impl Facts<'_> {
             offers.add(JoinedRows { count, rows_ns, ..before }, scan.looped);
             return;
         };
+        // A table that gives the match soon need not be kept for it.
+        if wanted.around != 0 && matches!(scan.looped, Method::Loop(_)) {
+            offers.add(joining.repeated(scan.ns + own * self.kept_row_ns), scan.looped);
+        }
         let joined_ns = count * JOINED_ROW_NS;
         let start_ns = before.start_ns + scan.ns + own * self.kept_row_ns + kept.build_ns;
         let rows_ns = before.rows_ns + kept.probe_ns + joined_ns;

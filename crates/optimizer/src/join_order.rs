@@ -19,7 +19,17 @@ use std::rc::Rc;
 /// Members of a group whose orders are all tried.
 const EXHAUSTIVE_MEMBERS_MAX: usize = 12;
 /// Rows of the outer side that are taken to have no match, at least.
-const UNMATCHED_SHARE_MIN: f64 = 0.1;
+pub(super) const UNMATCHED_SHARE_MIN: f64 = 0.1;
+
+/// What is estimated of a member that is a group itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NestEstimate {
+    pub rows: f64,
+    /// What its rows cost before any is used.
+    pub ns: f64,
+    /// What a search for the first match costs, where there may be one for each row before it.
+    pub first_match_ns: Option<f64>,
+}
 
 /// What the search asks of a member again and again.
 pub(super) struct Facts<'g> {
@@ -39,6 +49,8 @@ pub(super) struct Facts<'g> {
     pub indexes: Vec<LinkedIndex>,
     /// It is not hashed, but read for each row before it.
     pub is_looped: bool,
+    /// What a search for the first match costs, where there may be one for each row before it.
+    pub first_match_ns: Option<f64>,
 }
 
 /// A condition between a member and others.
@@ -77,6 +89,8 @@ pub(super) struct Wanted {
     pub share: f64,
     /// They come in the order of the first table.
     pub in_order: bool,
+    /// The tables, as bits, for each row of which they are wanted.
+    pub around: u64,
 }
 
 /// The best order of a set of members: which comes last, and how it is joined.
@@ -87,18 +101,18 @@ struct Best {
 }
 
 impl Optimizer<'_> {
-    /// A search among the orders of a group. `nest_rows`: estimates of the members that are groups themselves.
+    /// A search among the orders of a group. `nests`: estimates of the members that are groups themselves.
     pub(super) fn search_of<'g>(
         &mut self,
         group: &'g Group,
         conditions: &'g [Condition],
-        nest_rows: &[Option<f64>],
+        nests: &[Option<NestEstimate>],
     ) -> Search<'g> {
         let mut facts = Vec::with_capacity(group.members.len());
-        for (member, rows) in group.members.iter().zip(nest_rows) {
-            facts.push(self.facts_of(conditions, member, *rows));
+        for (member, nest) in group.members.iter().zip(nests) {
+            facts.push(self.facts_of(conditions, member, *nest));
         }
-        let wanted = Wanted { share: 1.0, in_order: false };
+        let wanted = Wanted { share: 1.0, in_order: false, around: group.around };
         Search { facts, is_straight: group.straight, wanted }
     }
 
@@ -118,7 +132,7 @@ impl Optimizer<'_> {
         for Best { last, choice } in order {
             let (placed, _) = search.after(&steps);
             steps.rows = choice.rows;
-            steps.list.push(search.facts[last].step(last, placed, choice));
+            steps.list.push(search.step(last, placed, choice));
         }
         Ok(steps)
     }
@@ -132,7 +146,7 @@ impl Optimizer<'_> {
         before: JoinedRows,
     ) -> (JoinedRows, Step) {
         let choice = self.choice(search, number, placed, before);
-        (choice.rows, search.facts[number].step(number, placed, choice))
+        (choice.rows, search.step(number, placed, choice))
     }
 
     fn choice(&mut self, search: &mut Search<'_>, number: usize, placed: u64, before: JoinedRows) -> Choice {
@@ -144,7 +158,7 @@ impl Optimizer<'_> {
         &mut self,
         conditions: &'g [Condition],
         member: &'g Member,
-        nest_rows: Option<f64>,
+        nest: Option<NestEstimate>,
     ) -> Facts<'g> {
         let conditions: Vec<(&Expression, u64, Option<usize>, bool)> = match &member.joined_by {
             Some((_, conditions)) => {
@@ -169,7 +183,7 @@ impl Optimizer<'_> {
             Content::Table(table) => self.candidates(table, &own, 0),
             Content::Nest(_) => Vec::new(),
         };
-        let rows = self.rows_of_member(member, nest_rows, &own, &scans);
+        let rows = self.rows_of_member(member, nest.map(|nest| nest.rows), &own, &scans);
         let kept_row_ns = self.kept_row_ns(member);
         let by_index = |(at, scan)| Scan::by_index(at, scan, self.order_of(member, scan));
         let mut readings: Vec<Scan> = scans.iter().enumerate().map(by_index).collect();
@@ -178,7 +192,8 @@ impl Optimizer<'_> {
             readings = vec![Scan::of_rows(query_ns + rows.total * kept_row_ns)];
         }
         if readings.is_empty() {
-            readings.push(Scan::of_rows(rows.total * kept_row_ns));
+            let nest_ns = nest.map_or(0.0, |nest| nest.ns);
+            readings.push(Scan::of_rows(nest_ns + rows.total * kept_row_ns));
         }
         let mut links = Vec::new();
         for (condition, tables, class, is_fixed) in conditions {
@@ -195,7 +210,8 @@ impl Optimizer<'_> {
         };
         let is_looped = is_looped || member.is_lateral;
         let scans = scans.into_iter().map(Rc::new).collect();
-        Facts { member, rows, own, scans, readings, kept_row_ns, links, indexes, is_looped }
+        let first_match_ns = nest.and_then(|nest| nest.first_match_ns);
+        Facts { member, rows, own, scans, readings, kept_row_ns, links, indexes, is_looped, first_match_ns }
     }
 
     /// The slot whose values ascend or descend in the rows that a candidate reads.
@@ -299,8 +315,8 @@ impl Optimizer<'_> {
 impl<'g> Search<'g> {
     /// The tables that steps have placed, as bits, and the rows that come out of them.
     pub(super) fn after(&self, steps: &Steps) -> (u64, JoinedRows) {
-        let placed = steps.list.iter().fold(0, |bits, step| bits | self.facts[step.member].member.tables);
-        (placed, steps.rows)
+        let members = steps.list.iter().map(|step| self.facts[step.member].member);
+        (members.fold(self.wanted.around, |bits, member| bits | member.tables), steps.rows)
     }
 
     /// The rows of a member that is read first by that candidate, or behind members of which there is one row; `count` of them meet the
@@ -334,7 +350,12 @@ impl<'g> Search<'g> {
 
     fn tables_of_set(&self, set: usize) -> u64 {
         let members = self.facts.iter().enumerate().filter(|(number, _)| set >> number & 1 == 1);
-        members.fold(0, |bits, (_, facts)| bits | facts.member.tables)
+        members.fold(self.wanted.around, |bits, (_, facts)| bits | facts.member.tables)
+    }
+
+    /// The step that joins the member of that number in the chosen way.
+    fn step(&self, number: usize, placed: u64, choice: Choice) -> Step {
+        self.facts[number].step(number, (placed, placed == self.wanted.around), choice)
     }
 
     /// Members that are not placed and may be.
@@ -365,14 +386,14 @@ impl<'g> Facts<'g> {
         self.links.iter().filter(move |link| link.tables & !reach == 0)
     }
 
-    /// The step that joins the member, which has that number, in the chosen way.
-    fn step(&self, number: usize, placed: u64, choice: Choice) -> Step {
+    /// The step that joins the member, which has that number, in the chosen way, behind the tables that are placed or as the first.
+    fn step(&self, number: usize, (placed, is_first): (u64, bool), choice: Choice) -> Step {
         let candidate = match choice.method {
             Method::Scan(at) | Method::Kept(at) | Method::Loop(at) => self.scans.get(at).cloned(),
             Method::LookUp(at) => self.look_ups(placed).nth(at).map(|found| found.candidate.clone()),
-            Method::Whole | Method::KeptWhole | Method::LoopWhole => None,
+            Method::Whole | Method::KeptWhole | Method::LoopWhole | Method::FirstMatch => None,
         };
-        let swap = placed != 0 && matches!(choice.method, Method::Scan(_) | Method::Whole);
+        let swap = !is_first && matches!(choice.method, Method::Scan(_) | Method::Whole);
         let hash = swap || matches!(choice.method, Method::Kept(_) | Method::KeptWhole);
         Step { member: number, candidate, hash, swap, rows_after: choice.rows.count }
     }

@@ -46,6 +46,8 @@ pub struct LogicalSelect {
     pub is_straight: bool,
     /// Whether it is an operand of a set operation.
     pub is_operand: bool,
+    /// Whether EXISTS asks for a row of it: no second one is read.
+    pub is_asked_for_row: bool,
     /// SIMPLE, PRIMARY, SUBQUERY, ... of EXPLAIN.
     pub select_type: &'static str,
 }

@@ -5,7 +5,7 @@ use super::access::{Candidate, plain_index};
 use super::equal_columns::Condition;
 use super::index_order::order_of_path;
 use super::join::{Content, Group, Member, Step};
-use super::join_order::{Search, Steps, Wanted};
+use super::join_order::{NestEstimate, Search, Steps, UNMATCHED_SHARE_MIN, Wanted};
 use crate::cost::{group_ns, sort_ns};
 use crate::{JoinGoal, Optimizer, Source, needs_row};
 use errors::SqlResult;
@@ -42,14 +42,18 @@ pub(super) fn choose_steps(
     optimizer: &mut Optimizer<'_>,
     group: &Group,
     conditions: &[Condition],
-    nest_rows: &[Option<f64>],
+    nests: &[Option<NestEstimate>],
     goal: &JoinGoal,
 ) -> SqlResult<ChosenSteps> {
-    let mut search = optimizer.search_of(group, conditions, nest_rows);
+    let mut search = optimizer.search_of(group, conditions, nests);
     let Steps { list, rows } = optimizer.choose_order(&mut search, Steps::default())?;
     let margin = if conditions.is_empty() { 1.0 } else { GUESS_MARGIN };
     let share_of = |wanted: f64| (wanted.max(1.0) * margin / rows.count.max(1.0)).min(1.0);
-    let share = goal.rows_wanted.map_or(1.0, share_of);
+    let mut share = goal.rows_wanted.map_or(1.0, share_of);
+    if group.around != 0 {
+        // A search for what is not there goes to the end.
+        share += UNMATCHED_SHARE_MIN * (1.0 - share);
+    }
     if goal.order.is_empty() {
         let is_all = share >= 1.0 || list.len() < 2;
         search.wanted.share = share;
@@ -75,7 +79,7 @@ pub(super) fn choose_steps(
         false if goal.for_groups => rows.ns(1.0) + group_ns(rows.count),
         false => rows.ns(1.0) + sort_ns(rows.count, goal.rows_wanted),
     };
-    search.wanted = Wanted { share, in_order: true };
+    search.wanted = Wanted { share, in_order: true, ..search.wanted };
     for start in ordered_starts(optimizer, &mut search, goal, conditions) {
         let Steps { mut list, rows } = optimizer.choose_order(&mut search, start)?;
         if rows.ns(share) <= least_ns {

@@ -50,15 +50,15 @@ impl LateralSource {
     }
 }
 
-/// The inner side of a join that is a join itself, within which a source depends on tables of the outer side: it is opened again for
-/// each row of the outer side.
+/// The inner side of a join that is a join itself, within which a source or a look-up depends on tables of the outer side: it is opened
+/// again for each row of the outer side.
 #[derive(Clone, Debug)]
 pub struct SeededTree {
     /// The join.
     pub node: Node,
     /// Slots that it fills.
     pub slots: Vec<usize>,
-    /// Slots of the outer side that sources within it read.
+    /// Slots of the outer side that are read within it.
     pub seeds: Vec<usize>,
     /// Those of them that it is handed in from outside of the join that it stands in itself.
     pub handed_on: Vec<usize>,

@@ -180,6 +180,11 @@ pub enum Node {
         /// Slots of the row.
         width: usize,
     },
+    /// The row of the outer side of the [`TreeLoop`](Node::TreeLoop) that it stands in: its seeds, else NULLs.
+    OuterRow {
+        /// Slots of the row.
+        width: usize,
+    },
     /// Rows of expressions: VALUES.
     Values {
         /// The rows.
@@ -199,7 +204,7 @@ pub enum Node {
     Lateral(Box<LateralAccess>),
     /// For each row of `outer`, the rows of a source that reads that row.
     LateralLoop(Box<NestedLoop<LateralAccess>>),
-    /// For each row of `outer`, the rows of a join with a source in it that reads that row.
+    /// For each row of `outer`, the rows of a join with a source or a look-up in it that reads that row.
     TreeLoop(Box<NestedLoop<SeededTree>>),
     /// Rows of `build` are kept in a hash table; each row of `probe` looks up its matches.
     HashJoin(Box<HashJoin>),
@@ -523,6 +528,8 @@ pub struct HashJoin {
     pub kind: JoinKind,
     /// Conditions that a pair must meet besides the keys.
     pub conditions: Vec<Expression>,
+    /// Estimated rows that come out.
+    pub rows: f64,
 }
 
 /// One pair of equal expressions of a hash join.

@@ -75,7 +75,7 @@ fn row_limit(limit: &mut RowLimit, visit: &mut dyn FnMut(&mut Expression)) {
 /// references are numbered as those of the query that reads them. Queries behind LATERAL have numbers of their own.
 pub fn for_each_expression(node: &mut Node, visit: &mut dyn FnMut(&mut Expression)) {
     match node {
-        Node::Nothing | Node::OneRow { .. } | Node::RecursiveInput { .. } => {}
+        Node::Nothing | Node::OneRow { .. } | Node::OuterRow { .. } | Node::RecursiveInput { .. } => {}
         Node::Values { rows } => rows.iter_mut().for_each(|row| each(row, visit)),
         Node::Table(access) | Node::Count(access) => table(access, visit),
         Node::Virtual(access) => virtual_table(access, visit),

@@ -11,6 +11,8 @@ pub enum Rule {
     DerivedConditionPushdown,
     /// IN and EXISTS are joins.
     Semijoin,
+    /// Joins of which IN and EXISTS ask for a row are read for each row that asks, up to the first match.
+    FirstMatch,
     /// The different values of IN are a table that is joined.
     Materialization,
     /// Groups of which nothing is computed are left out of IN and EXISTS.

@@ -9,7 +9,8 @@ use expression::silent::{are_alike, is_silent as speaks_not};
 pub fn is_silent(node: &Node) -> bool {
     match node {
         // All rows of these are computed before the first is handed out.
-        Node::Nothing | Node::OneRow { .. } | Node::Count(_) | Node::Sort { .. } => true,
+        Node::Nothing | Node::OneRow { .. } | Node::OuterRow { .. } => true,
+        Node::Count(_) | Node::Sort { .. } => true,
         Node::Aggregate(step) if !step.in_order => true,
         Node::Aggregate(step) => {
             let mut arguments = step.aggregates.iter().flat_map(|call| &call.arguments);
@@ -27,7 +28,10 @@ pub fn is_silent(node: &Node) -> bool {
             is_silent(&join.outer) && is_silent_virtual(&join.inner) && are_silent(&join.conditions)
         }
         // A lateral source is opened row by row of what stands before it.
-        Node::Lateral(_) | Node::LateralLoop(_) | Node::TreeLoop(_) => false,
+        Node::Lateral(_) | Node::LateralLoop(_) => false,
+        Node::TreeLoop(join) => {
+            is_silent(&join.outer) && is_silent(&join.inner.node) && are_silent(&join.conditions)
+        }
         Node::HashJoin(join) => {
             let keys = &mut join.keys.iter();
             is_silent(&join.probe)

@@ -319,9 +319,11 @@ fn types_differ_if_kept(shown: &[OutputColumn]) -> bool {
     })
 }
 
-/// How many rows LIMIT takes, if it is known. Who counts all rows reads all of them.
+/// How many rows LIMIT or EXISTS takes, if it is known. Who counts all rows reads all of them.
 fn rows_wanted(select: &LogicalSelect) -> Option<f64> {
-    let limit = select.limit.as_ref().filter(|_| !select.counts_all)?;
+    let Some(limit) = select.limit.as_ref().filter(|_| !select.counts_all) else {
+        return select.is_asked_for_row.then_some(1.0);
+    };
     let known = || {
         let count = limit.count.as_ref().and_then(literal_count)?;
         let offset = limit.offset.as_ref().map_or(Some(0), literal_count)?;

@@ -26,10 +26,11 @@ pub(crate) fn plan_select(binder: &mut Binder<'_>, open: OpenSelect) -> SqlResul
 /// rows may be joined.
 pub(crate) fn plan_asked(
     binder: &mut Binder<'_>,
-    open: OpenSelect,
+    mut open: OpenSelect,
     wanted: SubqueryUse,
 ) -> SqlResult<(QueryPlan, Option<Arc<OpenSelect>>)> {
     let last_block = open.last_block;
+    open.select.is_asked_for_row = wanted == SubqueryUse::Exists;
     plan_select_and(binder, open, &|block, select| {
         let copy = || OpenSelect { block: block.clone(), select: select.clone(), last_block };
         let is_taken = is_joinable(select) || wanted == SubqueryUse::In && groups_silently(select, block);

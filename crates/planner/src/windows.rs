@@ -130,6 +130,7 @@ fn nested_steps(node: &Node) -> usize {
         }
         Node::Nothing
         | Node::OneRow { .. }
+        | Node::OuterRow { .. }
         | Node::Values { .. }
         | Node::Table(_)
         | Node::Virtual(_)

@@ -142,11 +142,14 @@ pub struct TreeReader<'p> {
     batch: RowBatch,
     at: usize,
     wanted: usize,
+    /// Whether one row is all that is wanted of it.
+    is_one_enough: bool,
 }
 
 impl<'p> TreeReader<'p> {
-    pub fn new(tree: &'p SeededTree) -> TreeReader<'p> {
-        TreeReader { tree, operator: None, seeds: None, batch: RowBatch::new(), at: 0, wanted: 1 }
+    pub fn new(tree: &'p SeededTree, is_one_enough: bool) -> TreeReader<'p> {
+        let batch = RowBatch::new();
+        TreeReader { tree, operator: None, seeds: None, batch, at: 0, wanted: 1, is_one_enough }
     }
 }
 
@@ -166,7 +169,7 @@ impl InnerReader for TreeReader<'_> {
     }
 
     fn want(&mut self, rows_max: usize) {
-        self.wanted = rows_max;
+        self.wanted = if self.is_one_enough { 1 } else { rows_max };
     }
 
     fn next_row(&mut self, rows: &mut Rows, run: &mut Run<'_, '_>) -> SqlResult<bool> {

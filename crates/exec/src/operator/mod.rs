@@ -36,7 +36,7 @@ use crate::spill::RowStore;
 pub(crate) use crate::spill::key_counts::KeyCounts;
 use errors::SqlResult;
 use expression::EvaluationContext;
-use plan::physical::Node;
+use plan::physical::{JoinKind, Node};
 use std::rc::Rc;
 use values::RowRef;
 
@@ -64,7 +64,8 @@ pub fn open<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 'p> {
 fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 'p> {
     match node {
         Node::Nothing => Box::new(source::Nothing),
-        Node::OneRow { width } => Box::new(source::OneRow::new(*width)),
+        Node::OneRow { width } => Box::new(source::OneRow::new(*width, false)),
+        Node::OuterRow { width } => Box::new(source::OneRow::new(*width, true)),
         Node::Values { rows } => Box::new(source::ValuesRows::new(rows)),
         Node::Table(access) => Box::new(nested_loop::ReaderScan::new(table::TableReader::new(access))),
         Node::Virtual(access) => {
@@ -83,7 +84,9 @@ fn open_unmeasured<'p>(node: &'p Node, run: &Run<'_, '_>) -> Box<dyn Operator + 
             Box::new(nested_loop::NestedLoopJoin::new(join, lateral::LateralReader::new(&join.inner), run))
         }
         Node::TreeLoop(join) => {
-            Box::new(nested_loop::NestedLoopJoin::new(join, lateral::TreeReader::new(&join.inner), run))
+            let is_enough = matches!(join.kind, JoinKind::Semi | JoinKind::Anti);
+            let inner = lateral::TreeReader::new(&join.inner, is_enough);
+            Box::new(nested_loop::NestedLoopJoin::new(join, inner, run))
         }
         Node::HashJoin(join) => Box::new(hash_join::HashJoinRun::new(join, run)),
         Node::Filter { input, conditions } => Box::new(project::Filter::new(open(input, run), conditions)),

@@ -26,23 +26,26 @@ impl Operator for Nothing {
     }
 }
 
-/// One row of NULLs.
+/// One row of NULLs, or of the seeds that the join around is opened with.
 pub struct OneRow {
     width: usize,
+    is_seeded: bool,
     done: bool,
 }
 
 impl OneRow {
-    pub fn new(width: usize) -> OneRow {
-        OneRow { width, done: false }
+    pub fn new(width: usize, is_seeded: bool) -> OneRow {
+        OneRow { width, is_seeded, done: false }
     }
 }
 
 impl Operator for OneRow {
-    fn next(&mut self, _run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
+    fn next(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(self.width);
         if !std::mem::replace(&mut self.done, true) {
             batch.push_empty();
+            let seeds = run.seeds.last().filter(|_| self.is_seeded);
+            seeds.into_iter().flatten().for_each(|(slot, value)| batch.set(*slot, value.as_ref()));
         }
         Ok(!batch.is_empty())
     }

@@ -4,7 +4,7 @@ use super::{Describer, ROW_COST, column_names};
 use crate::json::Json;
 use crate::step::{Estimate, Step};
 use expression::Expression;
-use plan::physical::{HashJoin, JoinKind, NestedLoop};
+use plan::physical::{HashJoin, JoinKind, NestedLoop, Node};
 
 /// What JSON calls a join.
 fn join_type(kind: JoinKind) -> &'static str {
@@ -16,6 +16,15 @@ fn join_type(kind: JoinKind) -> &'static str {
     }
 }
 
+/// The conditions on the row that a join is opened for, if that row is what the node gives.
+fn asked_of_outer_row(node: &Node) -> Option<&[Expression]> {
+    match node {
+        Node::OuterRow { .. } => Some(&[]),
+        Node::Filter { input, conditions } => asked_of_outer_row(input).map(|_| &conditions[..]),
+        _ => None,
+    }
+}
+
 impl<'a> Describer<'a> {
     /// `inner` makes the step of the inner side.
     pub(super) fn nested_loop<A>(
@@ -23,12 +32,19 @@ impl<'a> Describer<'a> {
         join: &'a NestedLoop<A>,
         inner: impl FnOnce(&mut Self) -> Step,
     ) -> Step {
+        if let Some(conditions) = asked_of_outer_row(&join.outer) {
+            let inner = inner(self);
+            return self.filtered(conditions, inner);
+        }
         let what = format!("Nested loop {}{}", join_type(join.kind), self.extra(&join.conditions));
         let outer = self.node(&join.outer);
         let inner = inner(self);
         let asked = self.subqueries_of(&join.conditions, "extra conditions");
         let (one, each) = (outer.estimate, inner.estimate);
-        let estimate = Estimate::new(one.cost + one.rows * each.cost, one.rows * each.rows);
+        let pairs = one.rows * each.rows;
+        let rows =
+            if matches!(join.kind, JoinKind::Semi | JoinKind::Anti) { pairs.min(one.rows) } else { pairs };
+        let estimate = Estimate::new(one.cost + one.rows * each.cost, rows);
         self.join(what, join.kind, "nested_loop", &join.conditions, estimate)
             .reads([outer, inner])
             .reads(asked)
@@ -57,8 +73,8 @@ impl<'a> Describer<'a> {
         let columns = column_names(asked.clone());
         let asked = self.subqueries_of(asked, "extra conditions");
         let (many, kept) = (probe.estimate, build.estimate);
-        let pairs = if join.keys.is_empty() { many.rows * kept.rows } else { many.rows.max(kept.rows) };
-        let estimate = Estimate::new(many.cost + kept.cost + ROW_COST * pairs, pairs);
+        let pairs = if join.keys.is_empty() { many.rows * kept.rows } else { many.rows.max(join.rows) };
+        let estimate = Estimate::new(many.cost + kept.cost + ROW_COST * pairs, join.rows);
         let mut step = self.join(what, join.kind, "hash", &join.conditions, estimate);
         if !keys.is_empty() {
             step = step.detail("hash_condition", keys).detail("join_columns", columns);

@@ -166,7 +166,7 @@ impl<'a> Describer<'a> {
     fn step(&mut self, node: &'a Node) -> Step {
         match node {
             Node::Nothing => zero_rows("Impossible WHERE"),
-            Node::OneRow { .. } | Node::Values { .. } => self.rows_at_hand(node),
+            Node::OneRow { .. } | Node::OuterRow { .. } | Node::Values { .. } => self.rows_at_hand(node),
             Node::Table(access) => self.table(access),
             Node::Virtual(access) => self.virtual_table(access),
             Node::Derived(derived) => self.derived(derived),
