@@ -2,7 +2,8 @@
 
 A `Case` is a statement with what it needs; `cells` runs it without any grant, with grants elsewhere only, with each need
 missing once, with all needs at table, schema and global level, through a role, and (where columns can be granted) with the
-needs on one column and on all columns. Which outcome is right is not said here: it is recorded from MySQL."""
+needs on one column and on all columns; and with everything but what was revoked of the schemas that it names, by a role
+too, and with the needs granted there all the same. Which outcome is right is not said here: it is recorded from MySQL."""
 import collections
 import itertools
 
@@ -55,7 +56,7 @@ Cell = collections.namedtuple("Cell", "group steps undo rows state grants")
 
 
 def case(group, steps, needs=(), undo=(), rows=True, states=()):
-    """`needs` are `PRIVILEGES ON object`; `states` are further (name, grants)."""
+    """`needs` are `PRIVILEGES ON object`; `states` are further (name, grants). A grant that begins with `-` is revoked."""
     steps = [steps] if isinstance(steps, str) else list(steps)
     # Levels, roles and columns are tried where a base table that exists is named, or nothing but the server.
     full = all(split(grant)[1] in (T.name, U.name, "*.*", "security_a.*") for grant in needs) and "missing" not in steps[-1]
@@ -87,6 +88,13 @@ def on_columns(grant, columns):
     return ", ".join(f"{word} ({columns})" for word in words) + f" ON {target}"
 
 
+def restricted(one):
+    """Everything, but nothing in `mysql` and in the schemas that the case names; nothing if it names none."""
+    text = " ".join(one.steps)
+    schemas = [name for name in ("security_a", "security_v") if f"{name}" in text or "security%" in text]
+    return ("ALL ON *.*", *(f"-ALL ON {schema}.*" for schema in ("mysql", *schemas))) if schemas else ()
+
+
 def states(one):
     """(name, grants) of a case, without repetition of the grants."""
     needs = one.needs
@@ -97,10 +105,16 @@ def states(one):
         for missing in range(len(needs)):
             short = tuple(grant for at, grant in enumerate(needs) if at != missing)
             yield f"without {needs[missing]}", short
+    limited = restricted(one)
+    if limited:
+        yield "restricted", limited
     if needs:
         yield "granted", needs
         if not one.full:
             return
+        if limited:
+            yield "restricted by role", ("ROLE", *limited)
+            yield "restricted and granted", (*limited, *needs)
         yield "by role", ("ROLE", *needs)
         yield "on the schema", tuple(at_level(grant, "schema") for grant in needs)
         yield "on everything", tuple(at_level(grant, "global") for grant in needs)

@@ -44,12 +44,20 @@ class Server:
                 cursor.execute(statement)
 
     def prepare(self):
+        self.drop_users()
+        self.do(["SET GLOBAL partial_revokes = ON"])
+        self.do(matrix.WORLD)
+        self.do(matrix.TARGETS)
+
+    def finish(self):
+        self.drop_users()
+        self.do(["SET GLOBAL partial_revokes = DEFAULT"])
+
+    def drop_users(self):
         with self.root.cursor() as cursor:
             cursor.execute("SELECT user, host FROM mysql.user WHERE user LIKE 'security%'")
             found = cursor.fetchall()
         self.do([f"DROP USER `{user}`@`{host}`" for user, host in found])
-        self.do(matrix.WORLD)
-        self.do(matrix.TARGETS)
 
     def user(self, grants):
         """The name of the user with those grants. With ROLE first, a role has them and the user has the role."""
@@ -65,7 +73,7 @@ class Server:
         around = [name for name in matrix.MADE if any(grant.endswith(name) for grant in wanted)]
         # A table must be there when something is granted on it; its grants stay when it goes.
         self.do(f"CREATE TABLE {name} (a INT)" for name in around)
-        self.do([f"GRANT {grant} TO {holder}" for grant in wanted])
+        self.do(f"REVOKE {grant[1:]} FROM {holder}" if grant.startswith("-") else f"GRANT {grant} TO {holder}" for grant in wanted)
         self.do(f"DROP TABLE {name}" for name in around)
         if holder != f"{name}@localhost":
             self.do([f"GRANT {holder} TO {name}@localhost", f"SET DEFAULT ROLE ALL TO {name}@localhost"])
@@ -158,6 +166,7 @@ def run(target):
             if key in outcomes:
                 key = (statement, f"{cell.state}: {', '.join(cell.grants)}")
             outcomes[key] = outcome(server, cell, files)
+    server.finish()
     return outcomes
 
 

@@ -5,22 +5,26 @@
 
 pub mod account;
 mod client_host;
+mod grants;
 pub mod history;
 mod host;
 mod locking;
 pub mod print;
 pub mod privilege;
 mod resources;
+pub mod restriction;
 pub mod store;
+mod stored;
 pub mod table;
 
 pub use account::{Account, AccountName};
 pub use client_host::ClientHost;
+pub use grants::Grants;
 pub use history::ReusePolicy;
 pub use locking::{LockTime, Locked, PasswordLocking};
 pub use privilege::{Privileges, SYSTEM_USER};
 pub use resources::{Resource, ResourceUse, StatementLimits};
-pub use table::{AccountTable, Grants};
+pub use table::AccountTable;
 
 use wire::auth::{caching_sha2, native};
 

@@ -3,11 +3,21 @@
 use crate::account::{Account, Expiry, LIMITS, TableGrant};
 use crate::privilege::{DYNAMIC, Privileges};
 use crate::{AccountName, LockTime, TlsRequirement};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use values::print::quoted;
 
+/// Roles that are shown with those that the account was granted.
+#[derive(Default)]
+pub struct FurtherRoles<'a> {
+    /// Those of mandatory_roles.
+    pub mandatory: BTreeSet<&'a AccountName>,
+    /// Those that its active roles have WITH ADMIN OPTION.
+    pub administered: BTreeSet<&'a AccountName>,
+}
+
 /// The statements that would give an account what it has.
-pub fn grants(account: &Account) -> Vec<String> {
+pub fn grants<'a>(account: &'a Account, further: FurtherRoles<'a>) -> Vec<String> {
     let to = account.name.quoted();
     let mut lines = vec![format!(
         "GRANT {} ON *.* TO {to}{}",
@@ -25,29 +35,43 @@ pub fn grants(account: &Account) -> Vec<String> {
             lines.push(format!("GRANT {} ON *.* TO {to}{}", names.join(","), option(with_grant)));
         }
     }
-    for (schema, privileges) in &account.schemas {
-        let all = Privileges::ALL_SCHEMA;
-        let grant = option(privileges.contains(Privileges::GRANT));
-        lines.push(format!("GRANT {} ON {}.* TO {to}{grant}", list(*privileges, Some(all)), quoted(schema)));
+    lines.extend(schema_grants(account));
+    for (schema, privileges) in account.restrictions.iter() {
+        lines.push(format!("REVOKE {} ON {}.* FROM {to}", restricted(privileges), quoted(schema)));
     }
     for ((schema, table), grant) in &account.tables {
         let object = format!("{}.{}", quoted(schema), quoted(table));
         let with_grant = option(grant.table.contains(Privileges::GRANT));
         lines.push(format!("GRANT {} ON {object} TO {to}{with_grant}", table_list(grant)));
     }
-    for with_admin in [false, true] {
-        let roles: Vec<String> = account
-            .roles
-            .iter()
-            .filter(|(_, admin)| **admin == with_admin)
-            .map(|(role, _)| role.quoted())
-            .collect();
+    let FurtherRoles { mut mandatory, mut administered } = further;
+    for (role, admin) in &account.roles {
+        if *admin { &mut administered } else { &mut mandatory }.insert(role);
+    }
+    for (roles, admin) in [(mandatory, ""), (administered, " WITH ADMIN OPTION")] {
+        let roles: Vec<String> = roles.into_iter().map(AccountName::quoted).collect();
         if !roles.is_empty() {
-            let admin = if with_admin { " WITH ADMIN OPTION" } else { "" };
             lines.push(format!("GRANT {} TO {to}{admin}", roles.join(",")));
         }
     }
     lines
+}
+
+/// Lines of schemas: those whose names are no patterns first.
+fn schema_grants(account: &Account) -> Vec<String> {
+    let line = |(schema, privileges): (&String, &Privileges)| {
+        let grant = option(privileges.contains(Privileges::GRANT));
+        let (list, name) = (list(*privileges, Some(Privileges::ALL_SCHEMA)), quoted(schema));
+        format!("GRANT {list} ON {name}.* TO {}{grant}", account.name.quoted())
+    };
+    let (patterns, names): (Vec<_>, Vec<_>) =
+        account.schemas.iter().partition(|(schema, _)| schema.contains(['%', '_']));
+    names.into_iter().chain(patterns).map(line).collect()
+}
+
+fn restricted(privileges: Privileges) -> String {
+    let option = privileges.contains(Privileges::GRANT).then_some("GRANT OPTION");
+    privileges.names().chain(option).collect::<Vec<_>>().join(", ")
 }
 
 fn option(grant: bool) -> &'static str {
@@ -101,7 +125,8 @@ pub fn create_user(account: &Account) -> String {
         let _ = write!(out, " AS '{}'", escaped(&String::from_utf8_lossy(&account.authentication_string)));
     }
     if !account.default_roles.is_empty() {
-        let roles: Vec<String> = account.default_roles.iter().map(AccountName::quoted).collect();
+        let roles: BTreeSet<&AccountName> = account.default_roles.iter().collect();
+        let roles: Vec<String> = roles.into_iter().map(AccountName::quoted).collect();
         let _ = write!(out, " DEFAULT ROLE {}", roles.join(","));
     }
     let _ = write!(out, " REQUIRE {}", requirement(&account.tls));
@@ -172,7 +197,7 @@ mod tests {
     #[test]
     fn grants_read_as_mysql_prints_them() {
         let mut account = Account::new(AccountName::new("a", "localhost"));
-        assert_eq!(grants(&account), ["GRANT USAGE ON *.* TO `a`@`localhost`"]);
+        assert_eq!(grants(&account, FurtherRoles::default()), ["GRANT USAGE ON *.* TO `a`@`localhost`"]);
         account.global = Privileges::PROCESS.with(Privileges::SUPER);
         account.dynamic.insert("BACKUP_ADMIN".to_owned(), true);
         account.dynamic.insert("CONNECTION_ADMIN".to_owned(), false);
@@ -192,7 +217,7 @@ mod tests {
             "GRANT `r`@`%` TO `a`@`localhost`",
             "GRANT `q`@`localhost` TO `a`@`localhost` WITH ADMIN OPTION",
         ];
-        assert_eq!(grants(&account), expected);
+        assert_eq!(grants(&account, FurtherRoles::default()), expected);
     }
 
     #[test]

@@ -1,16 +1,13 @@
-//! All accounts in memory, and the questions that statements ask of them. Main types: [`AccountTable`], [`Grants`].
+//! All accounts in memory, and the questions that statements ask of them. Main type: [`AccountTable`].
 //! Immutable: a change makes a new table, so that sessions read without locks.
 
 use crate::AuthenticationAccount;
 use crate::ClientHost;
-use crate::account::{Account, AccountName, TableGrant};
+use crate::account::{Account, AccountName};
+use crate::grants::Grants;
 use crate::host;
-use crate::privilege::Privileges;
 use expression::context::RoleGraph;
-use plan::GrantsId;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 /// All accounts and roles.
@@ -19,13 +16,29 @@ pub struct AccountTable {
     accounts: BTreeMap<AccountName, Account>,
     /// Rises with every change.
     pub epoch: u64,
+    rules: AccountRules,
     combined: CombinedGrants,
 }
 
-/// Grants of accounts without active roles, made when a session of theirs first needs them. A copy of the table starts
+/// What global variables say about all accounts.
+#[derive(Clone, Debug, Default)]
+pub struct AccountRules {
+    /// mandatory_roles: granted to everybody, as far as there are such accounts.
+    pub mandatory_roles: Arc<[AccountName]>,
+    /// partial_revokes: schemas are named as they are, not by patterns, and global privileges may be taken in them.
+    pub partial_revokes: bool,
+}
+
+/// Grants of accounts with their active roles, made when a session first needs them. A copy of the table starts
 /// without any: it is made to be changed.
 #[derive(Debug, Default)]
-struct CombinedGrants(RwLock<BTreeMap<AccountName, Arc<Grants>>>);
+struct CombinedGrants(RwLock<BTreeMap<WithRoles, Arc<Grants>>>);
+
+/// An account and its active roles.
+type WithRoles = (AccountName, Vec<AccountName>);
+
+/// How many are kept: SET ROLE makes as many as there are choices of roles.
+const COMBINED_MAX: usize = 10_000;
 
 impl Clone for CombinedGrants {
     fn clone(&self) -> CombinedGrants {
@@ -61,6 +74,63 @@ impl AccountTable {
     /// All accounts, by name.
     pub fn all(&self) -> impl Iterator<Item = &Account> {
         self.accounts.values()
+    }
+
+    /// What the server says about all accounts.
+    pub fn rules(&self) -> &AccountRules {
+        &self.rules
+    }
+
+    /// Changes that.
+    pub fn set_rules(&mut self, rules: AccountRules) {
+        self.rules = rules;
+    }
+
+    /// Those of mandatory_roles that there are.
+    pub fn mandatory_roles(&self) -> impl Iterator<Item = &AccountName> {
+        self.rules.mandatory_roles.iter().filter(|role| self.accounts.contains_key(role))
+    }
+
+    /// Whether the role is a mandatory one.
+    pub fn is_mandatory(&self, role: &AccountName) -> bool {
+        self.mandatory_roles().any(|mandatory| mandatory == role)
+    }
+
+    /// The roles that an account may make active: those that it was granted, and the mandatory ones.
+    pub fn roles_of(&self, account: &Account) -> BTreeSet<AccountName> {
+        account.roles.keys().chain(self.mandatory_roles()).cloned().collect()
+    }
+
+    /// Whether the account may make the role active.
+    pub fn may_activate(&self, account: &Account, role: &AccountName) -> bool {
+        account.roles.contains_key(role) || self.is_mandatory(role)
+    }
+
+    /// Those roles and the ones that they were granted, each once.
+    pub fn with_their_roles(&self, roles: impl IntoIterator<Item = AccountName>) -> Vec<&Account> {
+        let mut open: Vec<AccountName> = roles.into_iter().collect();
+        let (mut seen, mut found) = (BTreeSet::new(), Vec::new());
+        while let Some(next) = open.pop() {
+            if let Some(account) = self.accounts.get(&next).filter(|_| seen.insert(next)) {
+                open.extend(account.roles.keys().cloned());
+                found.push(account);
+            }
+        }
+        found
+    }
+
+    /// Of the active roles those that give something, and theirs. A role that was revoked gives nothing any more, though it
+    /// is still active in a session.
+    pub fn roles_in_force(&self, own: &Account, active: &[AccountName]) -> Vec<&Account> {
+        let roles = active.iter().filter(|role| self.may_activate(own, role));
+        let mut found = self.with_their_roles(roles.cloned());
+        found.retain(|role| role.name != own.name);
+        found
+    }
+
+    /// Whether any account is restricted in a schema.
+    pub fn has_restrictions(&self) -> bool {
+        self.accounts.values().any(|account| !account.restrictions.is_empty())
     }
 
     /// All accounts, and the roles that they were granted.
@@ -115,33 +185,23 @@ impl AccountTable {
 
     /// Whether `holder` has `role`, through other roles too.
     pub fn grants_role(&self, holder: &AccountName, role: &AccountName) -> bool {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![holder.clone()];
-        while let Some(next) = open.pop() {
-            if next == *role {
-                return true;
-            }
-            if seen.insert(next.clone())
-                && let Some(account) = self.get(&next)
-            {
-                open.extend(account.roles.keys().cloned());
-            }
-        }
-        false
+        let mandatory = self.mandatory_roles().cloned();
+        let held = self.with_their_roles(mandatory.chain([holder.clone()]));
+        held.iter().any(|account| account.name == *role)
     }
 
     /// What an account may do with those roles active, roles of roles included.
     pub fn shared_grants(&self, name: &AccountName, active: &[AccountName]) -> Arc<Grants> {
-        if !active.is_empty() {
-            return Arc::new(self.grants(name, active));
-        }
-        let known = self.combined.0.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned();
+        let key = (name.clone(), active.to_vec());
+        let known = self.combined.0.read().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
         if let Some(grants) = known {
             return grants;
         }
         let grants = Arc::new(self.grants(name, active));
         let mut combined = self.combined.0.write().unwrap_or_else(PoisonError::into_inner);
-        combined.insert(name.clone(), Arc::clone(&grants));
+        if combined.len() < COMBINED_MAX {
+            combined.insert(key, Arc::clone(&grants));
+        }
         grants
     }
 
@@ -154,155 +214,15 @@ impl AccountTable {
 
     /// As [`AccountTable::shared_grants`], made anew.
     pub fn grants(&self, name: &AccountName, active: &[AccountName]) -> Grants {
-        let has_password = self.get(name).is_some_and(|account| !account.authentication_string.is_empty());
-        let mut grants = Grants { id: next_grants_id(), has_password, ..Grants::default() };
-        let mut seen = BTreeSet::new();
-        // A role that was revoked gives nothing any more, though it is still active in a session.
-        let granted = |role: &&AccountName| self.get(name).is_some_and(|own| own.roles.contains_key(role));
-        let mut open: Vec<AccountName> = active.iter().filter(granted).cloned().collect();
-        open.push(name.clone());
-        while let Some(next) = open.pop() {
-            let Some(account) = self.accounts.get(&next).filter(|_| seen.insert(next.clone())) else {
-                continue;
-            };
-            grants.add(account);
-            if next != *name {
-                open.extend(account.roles.keys().cloned());
-            }
-        }
-        grants
+        let Some(own) = self.get(name) else { return Grants::of(None, &[], &self.rules) };
+        Grants::of(Some(own), &self.roles_in_force(own, active), &self.rules)
     }
-}
-
-/// Numbers of grants, for the life of the process.
-static GRANTS_MADE: AtomicU64 = AtomicU64::new(0);
-
-fn next_grants_id() -> Option<GrantsId> {
-    NonZeroU64::new(GRANTS_MADE.fetch_add(1, Ordering::Relaxed).wrapping_add(1)).map(GrantsId)
-}
-
-/// What a session may do: its account's grants and those of its active roles.
-#[derive(Clone, Debug, Default)]
-pub struct Grants {
-    /// None: they are not those of an account as it stands in the table.
-    id: Option<GrantsId>,
-    global: Privileges,
-    dynamic: BTreeMap<String, bool>,
-    schemas: Vec<(String, Privileges)>,
-    /// By schema, then by table.
-    tables: BTreeMap<String, BTreeMap<String, TableGrant>>,
-    has_password: bool,
-}
-
-impl Grants {
-    fn add(&mut self, account: &Account) {
-        self.global = self.global.with(account.global);
-        for (name, grant) in &account.dynamic {
-            let entry = self.dynamic.entry(name.clone()).or_default();
-            *entry |= *grant;
-        }
-        self.schemas.extend(account.schemas.iter().map(|(name, bits)| (name.clone(), *bits)));
-        for ((schema, table), grant) in &account.tables {
-            let merged = self.tables.entry(schema.clone()).or_default().entry(table.clone()).or_default();
-            merged.table = merged.table.with(grant.table);
-            for (column, bits) in &grant.columns {
-                let entry = merged.columns.entry(column.clone()).or_default();
-                *entry = entry.with(*bits);
-            }
-        }
-    }
-
-    /// Everything: internal statements.
-    pub fn everything() -> Grants {
-        Grants { global: Privileges::ALL_GLOBAL.with(Privileges::GRANT), ..Grants::default() }
-    }
-
-    /// Names these grants. They never change, so that what they allowed once they allow always.
-    pub fn id(&self) -> Option<GrantsId> {
-        self.id
-    }
-
-    /// Privileges on `*.*`.
-    pub fn global(&self) -> Privileges {
-        self.global
-    }
-
-    /// Whether a dynamic privilege is held. SUPER stands for those that were split from it.
-    pub fn dynamic(&self, name: &str) -> bool {
-        self.dynamic.contains_key(name) || self.global.contains(Privileges::SUPER)
-    }
-
-    /// Whether that very dynamic privilege is held.
-    pub fn holds_dynamic(&self, name: &str) -> bool {
-        self.dynamic.contains_key(name)
-    }
-
-    /// Whether a dynamic privilege may be granted to others.
-    pub fn may_grant_dynamic(&self, name: &str) -> bool {
-        self.dynamic.get(name).copied().unwrap_or(false)
-    }
-
-    /// Privileges that hold for the schema and all in it: the global ones and those of its name or pattern.
-    pub fn schema(&self, schema: &str) -> Privileges {
-        let matching = self.schemas.iter().filter(|(pattern, _)| values::print::like(schema, pattern));
-        matching.fold(self.global, |bits, (_, more)| bits.with(*more))
-    }
-
-    /// What was granted on that very table.
-    pub fn table_grant(&self, schema: &str, table: &str) -> Option<&TableGrant> {
-        self.tables.get(schema)?.get(table)
-    }
-
-    /// Privileges that hold for the table as a whole.
-    pub fn table(&self, schema: &str, table: &str) -> Privileges {
-        let granted = self.table_grant(schema, table);
-        self.schema(schema).with(granted.map(|grant| grant.table).unwrap_or_default())
-    }
-
-    /// Privileges that hold for the column.
-    pub fn column(&self, schema: &str, table: &str, column: &str) -> Privileges {
-        let granted = self.table_grant(schema, table).and_then(|grant| {
-            grant.columns.iter().find(|(name, _)| name.eq_ignore_ascii_case(column)).map(|(_, bits)| *bits)
-        });
-        self.table(schema, table).with(granted.unwrap_or_default())
-    }
-
-    /// Privileges that hold for the table or for any column of it.
-    pub fn table_or_columns(&self, schema: &str, table: &str) -> Privileges {
-        let columns = self.table_grant(schema, table).into_iter().flat_map(|grant| grant.columns.values());
-        columns.fold(self.table(schema, table), |bits, more| bits.with(*more))
-    }
-
-    /// Whether something was granted on columns of the table.
-    pub fn has_column_grants(&self, schema: &str, table: &str) -> bool {
-        self.table_grant(schema, table).is_some_and(|grant| !grant.columns.is_empty())
-    }
-
-    /// Whether the account proves itself by a password.
-    pub fn has_password(&self) -> bool {
-        self.has_password
-    }
-
-    /// Whether the user may do anything in the schema.
-    pub fn uses_schema(&self, schema: &str) -> bool {
-        !self.schema(schema).without(Privileges::GLOBAL_ONLY).is_empty() || self.tables.contains_key(schema)
-    }
-
-    /// Whether the user may know that the schema exists.
-    pub fn sees_schema(&self, schema: &str) -> bool {
-        self.uses_schema(schema) || self.global.contains(Privileges::SHOW_DATABASES)
-    }
-}
-
-impl Privileges {
-    /// Those that say nothing about schemas.
-    pub const GLOBAL_ONLY: Privileges =
-        Privileges(Privileges::ALL_GLOBAL.0 & !Privileges::ALL_SCHEMA.0 | Privileges::GRANT.0);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::privilege::Privileges;
 
     fn table(names: &[(&str, &str)]) -> AccountTable {
         let mut table = AccountTable::default();
@@ -329,6 +249,33 @@ mod tests {
         new.get_mut(&user).unwrap().schemas.insert("s".to_owned(), Privileges::SELECT);
         assert!(new.shared_grants(&user, &[]).schema("s").contains(Privileges::SELECT));
         assert!(!old.shared_grants(&user, &[]).schema("s").contains(Privileges::SELECT));
+    }
+
+    #[test]
+    fn mandatory_roles_are_everybodys() {
+        let mut table = table(&[("u", "%"), ("m", "%"), ("r", "%")]);
+        let (user, mandatory, role) =
+            (AccountName::new("u", "%"), AccountName::new("m", "%"), AccountName::new("r", "%"));
+        table.get_mut(&mandatory).unwrap().global = Privileges::SELECT;
+        let active = std::slice::from_ref(&mandatory);
+        assert!(!table.grants(&user, active).global().contains(Privileges::SELECT));
+        let unknown = AccountName::new("nobody", "%");
+        let mandatory_roles = [unknown.clone(), mandatory.clone()].into();
+        table.set_rules(AccountRules { mandatory_roles, partial_revokes: false });
+        assert!(table.grants(&user, active).global().contains(Privileges::SELECT));
+        assert!(table.grants_role(&role, &mandatory) && !table.grants_role(&mandatory, &role));
+        assert!(!table.may_activate(table.get(&user).unwrap(), &unknown));
+    }
+
+    #[test]
+    fn patterns_are_names_with_partial_revokes() {
+        let mut table = table(&[("u", "%")]);
+        let user = AccountName::new("u", "%");
+        table.get_mut(&user).unwrap().schemas.insert("s%".to_owned(), Privileges::SELECT);
+        assert!(table.grants(&user, &[]).schema("s1").contains(Privileges::SELECT));
+        table.set_rules(AccountRules { partial_revokes: true, ..AccountRules::default() });
+        assert!(!table.grants(&user, &[]).schema("s1").contains(Privileges::SELECT));
+        assert!(table.grants(&user, &[]).schema("s%").contains(Privileges::SELECT));
     }
 
     #[test]

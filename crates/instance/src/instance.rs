@@ -186,11 +186,13 @@ impl Instance {
             persisted: Mutex::new(persisted),
             start_messages: Mutex::new(start.messages),
         });
-        let accounts = accounts::store::load(&instance.engine, options.loopback_only).map_err(|error| {
-            // Nobody else would tell of them.
-            let texts = [vec![error.message().to_owned()], instance.take_messages()].concat();
-            SqlError::new(error.number(), error.state(), texts.join(" "))
-        })?;
+        let mut accounts =
+            accounts::store::load(&instance.engine, options.loopback_only).map_err(|error| {
+                // Nobody else would tell of them.
+                let texts = [vec![error.message().to_owned()], instance.take_messages()].concat();
+                SqlError::new(error.number(), error.state(), texts.join(" "))
+            })?;
+        instance.settle_account_rules(&mut accounts);
         instance.publish_accounts(accounts);
         instance.recover_branches();
         instance.watch_deadlocks();
@@ -214,6 +216,11 @@ impl Instance {
         let mut messages = std::mem::take(&mut *lock(&self.start_messages));
         messages.append(&mut self.engine.take_messages());
         messages
+    }
+
+    /// Keeps a warning for the error log.
+    pub(crate) fn keep_message(&self, message: String) {
+        lock(&self.start_messages).push(message);
     }
 
     /// The account that a connection matches by MySQL's sorted rule, for authentication. None: error 1045.

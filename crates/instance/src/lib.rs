@@ -3,6 +3,7 @@
 //! Knows no running statement.
 #![forbid(unsafe_code)]
 
+pub mod account_rules;
 pub mod collations;
 mod commands;
 mod connection;

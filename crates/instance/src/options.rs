@@ -223,12 +223,11 @@ fn server_uuid(environment: &Environment) -> String {
     })
 }
 
-/// Protection that cannot be switched on: an audit that is asked for and not written, or a restriction that does not
-/// restrict, would be worse than none. So would another collation for utf8mb4, which goes into definitions.
+/// Protection that cannot be switched on: an audit that is asked for and not written would be worse than none. So would another collation
+/// for utf8mb4, which goes into definitions.
 pub fn is_without_effect(id: VariableId, value: &SystemValue) -> bool {
     match id {
-        id::GENERAL_LOG | id::SLOW_QUERY_LOG | id::PARTIAL_REVOKES => value.is_on(),
-        id::MANDATORY_ROLES => matches!(value, SystemValue::Text(roles) if !roles.is_empty()),
+        id::GENERAL_LOG | id::SLOW_QUERY_LOG => value.is_on(),
         id::DEFAULT_COLLATION_FOR_UTF8MB4 => {
             matches!(value, SystemValue::Text(name) if !name.eq_ignore_ascii_case("utf8mb4_0900_ai_ci"))
         }

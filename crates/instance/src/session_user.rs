@@ -80,16 +80,23 @@ impl SessionUser {
         self.grants.global().contains(Privileges::FILE)
     }
 
-    /// Roles that are active after login.
+    /// Roles that are active after login: the default ones or all, and the mandatory ones.
     pub fn activate_default_roles(&mut self, instance: &Instance) {
         let accounts = instance.accounts();
-        let all = instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on();
         let account = accounts.get(&self.account);
-        let roles = account.map(|account| match all {
-            true => account.roles.keys().cloned().collect(),
-            false => account.default_roles.clone(),
-        });
-        self.set_active_roles(roles.unwrap_or_default());
+        let mut roles = Vec::new();
+        if let Some(account) = account {
+            if instance.global_value(id::ACTIVATE_ALL_ROLES_ON_LOGIN).is_on() {
+                roles.extend(accounts.roles_of(account));
+            } else {
+                let granted = |role: &&AccountName| accounts.may_activate(account, role);
+                roles.extend(account.default_roles.iter().filter(granted).cloned());
+            }
+            if instance.global_value(id::ACTIVATE_MANDATORY_ROLES).is_on() {
+                roles.extend(accounts.mandatory_roles().cloned());
+            }
+        }
+        self.set_active_roles(roles);
         self.take_account(instance, &accounts, account);
     }
 

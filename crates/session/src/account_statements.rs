@@ -68,9 +68,12 @@ fn define_accounts(session: &mut Session, statement: &Statement) -> Option<SqlRe
 
 fn grant_or_roles(session: &mut Session, grant: &Grant) -> SqlResult<Generated> {
     match grant {
-        Grant::Privileges { privileges, object, level, to, grant_option, .. } => accounts(session)
-            .grant_privileges(privileges, *object, level, to, *grant_option)
-            .and_then(|change| change_accounts(session, change)),
+        Grant::Privileges { privileges, object, level, to, grant_option, as_user, with_role } => {
+            let grantor = as_user.as_ref().map(|user| (user, with_role.as_ref()));
+            accounts(session)
+                .grant_privileges(privileges, *object, level, to, *grant_option, grantor)
+                .and_then(|change| change_accounts(session, change))
+        }
         Grant::Roles { roles, to, admin_option } => accounts(session)
             .grant_roles(roles, to, *admin_option)
             .and_then(|change| change_accounts(session, change)),

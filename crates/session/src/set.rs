@@ -10,6 +10,7 @@ use crate::variable_privileges::check_session_privilege;
 use charset::{Charset, Collation};
 use errors::{SqlResult, sql_error};
 use expression::TypedValue;
+use instance::account_rules::is_account_rule;
 use instance::isolation_at;
 use parser::ast::{Expression, IsolationLevel, SetItem, SystemVariable, VariableScope};
 use std::sync::Arc;
@@ -220,7 +221,14 @@ fn check_variable_privilege(session: &mut Session, id: VariableId, scope: Target
                 false => Err(sql_error!(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, both.join(" and "))),
             }
         }
-        _ => session.user.require_dynamic(&session.instance, "SYSTEM_VARIABLES_ADMIN"),
+        _ => {
+            session.user.require_dynamic(&session.instance, "SYSTEM_VARIABLES_ADMIN")?;
+            if id == id::MANDATORY_ROLES && !session.grants().dynamic("ROLE_ADMIN") {
+                let both = "SYSTEM_VARIABLES_ADMIN or SUPER privileges, as well as the ROLE_ADMIN";
+                return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, both));
+            }
+            Ok(())
+        }
     }
 }
 
@@ -254,7 +262,10 @@ fn convert(
         Target::Session | Target::NextTransaction => session.state.variables.get(id).clone(),
         _ => session.instance.global_value(id),
     };
-    let assigned = Assigned::Value(typed.value);
+    let assigned = match typed.value {
+        Value::Null if id == id::MANDATORY_ROLES => Assigned::Value(Value::Bytes(Vec::new())),
+        value => Assigned::Value(value),
+    };
     if let Some(value) = convert_named(&session.instance, &mut session.diagnostics, id, &assigned)? {
         return Ok(value);
     }
@@ -270,6 +281,10 @@ fn convert(
             let mode = variables::sql_mode::expand(mode);
             variables::sql_mode::check(mode, &mut session.diagnostics)?;
             SystemValue::Bits(mode)
+        }
+        (_, value) if is_account_rule(id) => {
+            session.instance.check_account_rule(id, &value)?;
+            value
         }
         (_, value) if instance::options::is_without_effect(id, &value) => {
             return Err(sql_error!(ER_NOT_SUPPORTED_YET, variable.name));
@@ -386,6 +401,9 @@ fn change_read_only(session: &mut Session, id: VariableId, value: SystemValue) -
 fn apply_global(session: &mut Session, id: VariableId, value: SystemValue) -> SqlResult<()> {
     if matches!(id, id::READ_ONLY | id::SUPER_READ_ONLY) {
         return change_read_only(session, id, value);
+    }
+    if is_account_rule(id) {
+        return session.instance.set_account_rule(id, value);
     }
     let instance = &session.instance;
     instance.set_global(id, value.clone());

@@ -1,5 +1,6 @@
 //! End-to-end tests: sessions over an engine on a simulated disk, statements in, result sets out.
 
+mod account_rules;
 mod files;
 mod logins;
 mod password_history;
@@ -26,7 +27,6 @@ use wire::reader::Reader;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 struct NoControl;
-
 impl ConnectionControl for NoControl {
     fn close(&self) {}
 }

@@ -3,9 +3,11 @@
 use super::{AccountChange, AccountDefiner};
 use accounts::account::{Account, AccountName};
 use accounts::privilege::{DYNAMIC, Privileges, find_static};
+use accounts::restriction::Restrictions;
 use accounts::table::AccountTable;
+use accounts::{Grants, SYSTEM_USER};
 use errors::{SqlResult, sql_error};
-use parser::ast::{ObjectKind, Privilege, PrivilegeLevel, UserName};
+use parser::ast::{ObjectKind, Privilege, PrivilegeLevel, RoleChoice, UserName};
 
 /// Where privileges are granted.
 enum Level {
@@ -42,6 +44,18 @@ impl AccountDefiner<'_> {
                 let name = instance::table_name(name, self.schema)?;
                 Ok(Level::Table(name.schema, name.table))
             }
+        }
+    }
+
+    /// Error 1044: nothing of information_schema is anybody's to give or to take.
+    fn refuse_open_schema(&self, level: &Level) -> SqlResult<()> {
+        match level {
+            Level::Schema(schema) | Level::Table(schema, _)
+                if schema.eq_ignore_ascii_case("information_schema") =>
+            {
+                Err(self.user.denied_schema(schema))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -189,9 +203,12 @@ impl AccountDefiner<'_> {
         level: &PrivilegeLevel,
         to: &'a [UserName],
         grant_option: bool,
+        grantor: Option<(&UserName, Option<&RoleChoice>)>,
     ) -> SqlResult<impl AccountChange + use<'a>> {
         let level = self.level(object, level)?;
+        self.refuse_open_schema(&level)?;
         let wanted = self.wanted(privileges, &level)?;
+        let grantor = self.grantor(&wanted, &level, grantor)?;
         self.check_may_grant(&wanted, &level)?;
         self.check_object(&wanted, &level)?;
         self.require_system_user_for(to)?;
@@ -199,15 +216,61 @@ impl AccountDefiner<'_> {
             let mut names = Vec::new();
             for user in to {
                 let name = session.account_name(user)?;
+                let is_mandatory = table.is_mandatory(&name);
                 let Some(account) = table.get_mut(&name) else {
                     return Err(sql_error!(ER_CANT_CREATE_USER_WITH_GRANT));
                 };
+                if is_mandatory && wanted.dynamic.iter().any(|privilege| privilege == SYSTEM_USER) {
+                    let AccountName { user, host } = name;
+                    return Err(sql_error!(
+                        ER_CANNOT_GRANT_SYSTEM_PRIV_TO_MANDATORY_ROLE,
+                        user,
+                        host,
+                        SYSTEM_USER
+                    ));
+                }
                 let option = if grant_option { Privileges::GRANT } else { Privileges::NONE };
-                give(account, &level, &wanted, option);
+                give(account, &level, &wanted, option, &grantor);
                 names.push(name);
             }
             Ok(names)
         })
+    }
+
+    /// What restricts the grant: what the session's user is restricted in, or the account in whose name he grants.
+    /// Errors: 3835 below the global level, 3836 where that would be less.
+    fn grantor(
+        &mut self,
+        wanted: &Wanted,
+        level: &Level,
+        named: Option<(&UserName, Option<&RoleChoice>)>,
+    ) -> SqlResult<Restrictions> {
+        let own = self.user.current_grants(self.instance);
+        let Some((user, roles)) = named else { return Ok(own.restrictions().clone()) };
+        if !matches!(level, Level::Global) {
+            return Err(sql_error!(ER_UNSUPPORTED_USE_OF_GRANT_AS));
+        }
+        let invalid = || sql_error!(ER_UKNOWN_AUTH_ID_OR_ACCESS_DENIED_FOR_GRANT_AS);
+        let accounts = self.instance.accounts();
+        let account = accounts.get(&self.account_name(user)?).ok_or_else(invalid)?;
+        let roles = roles.map_or(Ok(Vec::new()), |choice| self.chosen_roles(&accounts, account, choice));
+        let theirs = accounts.grants(&account.name, &roles.map_err(|_| invalid())?);
+        match own.restrictions().first_looser(theirs.restrictions(), wanted.plain) {
+            Some(_) => Err(invalid()),
+            None => Ok(theirs.restrictions().clone()),
+        }
+    }
+
+    /// Error 3879 for who would take from others, in a schema too, what he is restricted in there.
+    fn check_may_take(&self, revoker: &Grants, account: &Account, privileges: Privileges) -> SqlResult<()> {
+        let taken = Privileges(account.global.0 & privileges.0);
+        match revoker.restrictions().first_looser(&account.restrictions, taken) {
+            Some(schema) => {
+                let AccountName { user, host } = &self.user.account;
+                Err(sql_error!(ER_DB_ACCESS_DENIED, user, host, schema))
+            }
+            None => Ok(()),
+        }
     }
 
     /// REVOKE of privileges.
@@ -221,10 +284,13 @@ impl AccountDefiner<'_> {
         ignore_unknown_user: bool,
     ) -> SqlResult<impl AccountChange + use<'a>> {
         let level = self.level(object, level)?;
+        self.refuse_open_schema(&level)?;
         let wanted = self.wanted(privileges, &level)?;
         self.check_may_revoke(&wanted, &level)?;
         self.require_system_user_for(from)?;
+        let revoker = self.user.current_grants(self.instance);
         Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
+            let partial = table.rules().partial_revokes;
             let mut names = Vec::new();
             for user in from {
                 let name = session.account_name(user)?;
@@ -232,7 +298,10 @@ impl AccountDefiner<'_> {
                     session.unknown_grantee(&name, ignore_unknown_user)?;
                     continue;
                 };
-                if let Err(error) = take(account, &level, &wanted) {
+                if let Level::Global = level {
+                    session.check_may_take(&revoker, account, wanted.plain)?;
+                }
+                if let Err(error) = take(account, &level, &wanted, partial) {
                     if !if_exists {
                         return Err(error);
                     }
@@ -262,6 +331,7 @@ impl AccountDefiner<'_> {
     ) -> SqlResult<impl AccountChange + use<'a>> {
         self.user.require_global(self.instance, Privileges::CREATE_USER)?;
         self.require_system_user_for(from)?;
+        let revoker = self.user.current_grants(self.instance);
         Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
             let mut names = Vec::new();
             for user in from {
@@ -273,112 +343,21 @@ impl AccountDefiner<'_> {
                     session.unknown_grantee(&name, ignore_unknown_user)?;
                     continue;
                 };
-                account.global = Privileges::NONE;
-                account.dynamic.clear();
-                account.schemas.clear();
-                account.tables.clear();
+                session.check_may_take(&revoker, account, account.global)?;
+                account.revoke_all();
                 names.push(name);
             }
             Ok(names)
         })
-    }
-
-    /// GRANT of roles.
-    pub fn grant_roles<'a>(
-        &mut self,
-        roles: &'a [UserName],
-        to: &'a [UserName],
-        admin_option: bool,
-    ) -> SqlResult<impl AccountChange + use<'a>> {
-        self.require_role_admin(roles)?;
-        self.require_system_user_for(roles.iter().chain(to))?;
-        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
-            let mut names = Vec::new();
-            for user in to {
-                let name = session.account_name(user)?;
-                for role in roles {
-                    let role = session.account_name(role)?;
-                    if table.get(&role).is_none() {
-                        return Err(sql_error!(ER_UNKNOWN_AUTHID, role.user, role.host));
-                    }
-                    if role == name || table.grants_role(&role, &name) {
-                        return Err(sql_error!(ER_ROLE_GRANTED_TO_ITSELF, name, role));
-                    }
-                    let account = table.get_mut(&name);
-                    let account =
-                        account.ok_or_else(|| sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host))?;
-                    let admin = account.roles.entry(role).or_default();
-                    *admin |= admin_option;
-                }
-                names.push(name);
-            }
-            Ok(names)
-        })
-    }
-
-    /// REVOKE of roles.
-    pub fn revoke_roles<'a>(
-        &mut self,
-        roles: &'a [UserName],
-        from: &'a [UserName],
-        if_exists: bool,
-        ignore_unknown_user: bool,
-    ) -> SqlResult<impl AccountChange + use<'a>> {
-        self.require_role_admin(roles)?;
-        self.require_system_user_for(roles.iter().chain(from))?;
-        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
-            let mut names = Vec::new();
-            for user in from {
-                let name = session.account_name(user)?;
-                for role in roles {
-                    let role = session.account_name(role)?;
-                    let Some(account) = table.get_mut(&name) else {
-                        session.unknown_grantee(&name, ignore_unknown_user)?;
-                        continue;
-                    };
-                    let had = account.roles.remove(&role).is_some();
-                    account.default_roles.retain(|default| *default != role);
-                    if !had && !if_exists {
-                        return Err(sql_error!(
-                            ER_ROLE_NOT_GRANTED,
-                            role.user,
-                            role.host,
-                            name.user,
-                            name.host
-                        ));
-                    }
-                }
-                names.push(name);
-            }
-            Ok(names)
-        })
-    }
-
-    /// Error 1227 without ROLE_ADMIN or ADMIN OPTION on all the roles.
-    pub(super) fn require_role_admin(&mut self, roles: &[UserName]) -> SqlResult<()> {
-        if self.user.current_grants(self.instance).dynamic("ROLE_ADMIN") {
-            return Ok(());
-        }
-        let accounts = self.instance.accounts();
-        let own = accounts.get(&self.user.account);
-        for role in roles {
-            let role = self.account_name(role)?;
-            let admin = own.is_some_and(|account| account.roles.get(&role) == Some(&true));
-            if !admin {
-                return Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "WITH ADMIN, ROLE_ADMIN, SUPER"));
-            }
-        }
-        Ok(())
     }
 }
 
-fn give(account: &mut Account, level: &Level, wanted: &Wanted, option: Privileges) {
+fn give(account: &mut Account, level: &Level, wanted: &Wanted, option: Privileges, grantor: &Restrictions) {
     match level {
         Level::Global => {
-            account.global = account.global.with(wanted.plain);
-            if !wanted.plain.is_empty() || wanted.dynamic.is_empty() {
-                account.global = account.global.with(option);
-            }
+            let has_plain = !wanted.plain.is_empty() || wanted.dynamic.is_empty();
+            let plain_option = if has_plain { option } else { Privileges::NONE };
+            account.grant_global(wanted.plain.with(plain_option), grantor);
             // GRANT OPTION as a privilege of its own means all that the account holds.
             if wanted.plain == Privileges::GRANT {
                 account.dynamic.values_mut().for_each(|grant| *grant = true);
@@ -389,8 +368,7 @@ fn give(account: &mut Account, level: &Level, wanted: &Wanted, option: Privilege
             }
         }
         Level::Schema(schema) => {
-            let held = account.schemas.entry(schema.clone()).or_default();
-            *held = held.with(wanted.plain).with(option);
+            account.grant_on_schema(schema, wanted.plain.with(option));
         }
         Level::Table(schema, table) => {
             let grant = account.table_grant(schema, table);
@@ -405,18 +383,20 @@ fn give(account: &mut Account, level: &Level, wanted: &Wanted, option: Privilege
 }
 
 /// Errors 1141 and 1147 where there is nothing to take.
-fn take(account: &mut Account, level: &Level, wanted: &Wanted) -> SqlResult<()> {
+fn take(account: &mut Account, level: &Level, wanted: &Wanted, partial: bool) -> SqlResult<()> {
     let plain = if wanted.all { wanted.plain.without(Privileges::GRANT) } else { wanted.plain };
     let name = account.name.clone();
     match level {
+        // As in MySQL, all of the global level is all that there is.
+        Level::Global if wanted.all => account.revoke_all(),
         Level::Global => {
-            account.global = account.global.without(plain);
+            account.revoke_global(plain);
             account.dynamic.retain(|name, _| !wanted.dynamic.contains(name));
         }
         Level::Schema(schema) => {
-            let missing = || sql_error!(ER_NONEXISTING_GRANT, name.user, name.host);
-            let held = account.schemas.get_mut(schema).ok_or_else(missing)?;
-            *held = held.without(plain);
+            if !account.revoke_on_schema(schema, plain, wanted.all, partial) {
+                return Err(sql_error!(ER_NONEXISTING_GRANT, name.user, name.host));
+            }
         }
         Level::Table(schema, table) => {
             let missing = || sql_error!(ER_NONEXISTING_TABLE_GRANT, name.user, name.host, table);

@@ -4,6 +4,7 @@
 mod grant;
 mod password;
 mod password_history;
+mod roles;
 mod statements;
 
 use accounts::account::AccountName;

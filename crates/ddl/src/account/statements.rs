@@ -74,7 +74,7 @@ impl AccountDefiner<'_> {
     }
 
     /// Accounts that are there already: notes with IF NOT EXISTS, else error 1396 that names all.
-    fn existing_accounts(
+    pub(super) fn existing_accounts(
         &mut self,
         command: &str,
         existing: Vec<AccountName>,
@@ -119,7 +119,7 @@ impl AccountDefiner<'_> {
     }
 
     /// Error 1227 without any of those global privileges.
-    fn require_any_global(&mut self, wanted: Privileges) -> SqlResult<()> {
+    pub(super) fn require_any_global(&mut self, wanted: Privileges) -> SqlResult<()> {
         if self.user.current_grants(self.instance).global().intersects(wanted) {
             return Ok(());
         }
@@ -279,7 +279,7 @@ impl AccountDefiner<'_> {
                 session.generated.extend(generated);
                 session.apply_attributes(&mut account, &alter.attributes)?;
                 if let Some(choice) = &alter.default_role {
-                    account.default_roles = session.chosen_roles(&account, choice)?;
+                    account.default_roles = session.chosen_roles(table, &account, choice)?;
                 }
                 table.put(account);
                 names.push(name);
@@ -308,6 +308,9 @@ impl AccountDefiner<'_> {
             for user in users {
                 session.shared.check_killed()?;
                 let name = session.account_name(user)?;
+                if table.is_mandatory(&name) {
+                    return Err(sql_error!(ER_MANDATORY_ROLE, name.quoted()));
+                }
                 let holders: Vec<AccountName> = table
                     .all()
                     .filter(|account| {
@@ -369,102 +372,6 @@ impl AccountDefiner<'_> {
                 return Err(failed("RENAME USER", &refused, ""));
             }
             Ok(changed)
-        })
-    }
-
-    /// CREATE ROLE.
-    pub fn create_roles<'a>(
-        &mut self,
-        roles: &'a [UserName],
-        if_not_exists: bool,
-    ) -> SqlResult<impl AccountChange + use<'a>> {
-        self.require_any_global(Privileges::CREATE_USER.with(Privileges::CREATE_ROLE))?;
-        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
-            let mut made = Vec::new();
-            let mut existing = Vec::new();
-            for role in roles {
-                let name = session.account_name(role)?;
-                if table.get(&name).is_some() {
-                    existing.push(name);
-                    continue;
-                }
-                let mut account = Account::new(name.clone());
-                account.locked = true;
-                account.password_expired = true;
-                table.put(account);
-                made.push(name);
-            }
-            session.existing_accounts("CREATE ROLE", existing, if_not_exists)?;
-            Ok(made)
-        })
-    }
-
-    /// The roles that a choice means for an account. Error 3530 for a role that was not granted.
-    fn chosen_roles(&self, account: &Account, choice: &RoleChoice) -> SqlResult<Vec<AccountName>> {
-        let named = |roles: &[UserName]| -> SqlResult<Vec<AccountName>> {
-            roles.iter().map(|role| self.account_name(role)).collect()
-        };
-        match choice {
-            RoleChoice::None => Ok(Vec::new()),
-            RoleChoice::Default => Ok(account.default_roles.clone()),
-            RoleChoice::All => Ok(account.roles.keys().cloned().collect()),
-            RoleChoice::AllExcept(roles) => {
-                let except = named(roles)?;
-                Ok(account.roles.keys().filter(|role| !except.contains(role)).cloned().collect())
-            }
-            RoleChoice::Roles(roles) => {
-                let wanted = named(roles)?;
-                match wanted.iter().find(|role| !account.roles.contains_key(role)) {
-                    Some(role) => Err(sql_error!(
-                        ER_ROLE_NOT_GRANTED,
-                        role.user,
-                        role.host,
-                        account.name.user,
-                        account.name.host
-                    )),
-                    None => Ok(wanted),
-                }
-            }
-        }
-    }
-
-    /// SET ROLE. Error 3530.
-    pub fn set_role(&mut self, choice: &RoleChoice) -> SqlResult<()> {
-        let accounts = self.instance.accounts();
-        // An account that was dropped or renamed since has no roles.
-        let gone = Account::new(self.user.account.clone());
-        let roles = self.chosen_roles(accounts.get(&self.user.account).unwrap_or(&gone), choice)?;
-        self.user.set_active_roles(roles);
-        Ok(())
-    }
-
-    /// SET DEFAULT ROLE.
-    pub fn set_default_role<'a>(
-        &mut self,
-        choice: &'a RoleChoice,
-        users: &'a [UserName],
-    ) -> SqlResult<impl AccountChange + use<'a>> {
-        for user in users {
-            if self.account_name(user)? != self.user.account {
-                self.require_system_user_for([user])?;
-                self.user.require_global(self.instance, Privileges::CREATE_USER)?;
-            }
-        }
-        Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {
-            let mut names = Vec::new();
-            for user in users {
-                let name = session.account_name(user)?;
-                let Some(mut account) = table.get(&name).cloned() else {
-                    if *choice == RoleChoice::None {
-                        continue;
-                    }
-                    return Err(sql_error!(ER_UNKNOWN_AUTHID, name.user, name.host));
-                };
-                account.default_roles = session.chosen_roles(&account, choice)?;
-                table.put(account);
-                names.push(name);
-            }
-            Ok(names)
         })
     }
 }

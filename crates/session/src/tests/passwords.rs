@@ -119,17 +119,6 @@ fn the_current_password_is_named_where_it_must_be() {
 }
 
 #[test]
-fn what_restricts_nothing_is_not_switched_on() {
-    let (_disk, environment) = environment();
-    let instance = start(&environment);
-    let mut root = connect(&instance, "root").unwrap();
-    for set in ["set global mandatory_roles = 'u'", "set global partial_revokes = on"] {
-        assert!(run(&mut root, set)[0].starts_with("ERROR 1235"), "{set}");
-    }
-    assert_eq!(run(&mut root, "set global mandatory_roles = ''"), ["OK 0"]);
-}
-
-#[test]
 fn passwords_are_not_changed_where_nothing_is_written() {
     let (_disk, environment) = environment();
     let instance = start(&environment);

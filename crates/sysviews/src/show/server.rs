@@ -134,17 +134,27 @@ impl Showing<'_> {
         let accounts = self.instance.accounts();
         let account = accounts.get(&name);
         let account = account.ok_or_else(|| sql_error!(ER_NONEXISTING_GRANT, name.user, name.host))?;
-        let mut shown = account.clone();
+        let mut roles = Vec::new();
         for role in using {
             if let UserName::Account { name: user, host } = role {
                 let role = accounts::AccountName::new(user, host.as_deref().unwrap_or("%"));
-                let granted = accounts.get(&role).filter(|_| account.roles.contains_key(&role));
-                shown.absorb(granted.ok_or_else(|| {
-                    sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, name.user, name.host)
-                })?);
+                if !accounts.may_activate(account, &role) {
+                    return Err(sql_error!(ER_ROLE_NOT_GRANTED, role.user, role.host, name.user, name.host));
+                }
+                roles.push(role);
             }
         }
-        let rows = print::grants(&shown).into_iter().map(|line| vec![text(line)]).collect();
+        if using.is_empty() && matches!(user, None | Some(UserName::CurrentUser)) {
+            roles.clone_from(&self.user.active_roles);
+        }
+        let roles = accounts.roles_in_force(account, &roles);
+        let mut shown = account.clone();
+        shown.absorb(&roles);
+        let mut further = print::FurtherRoles::default();
+        further.administered.extend(roles.iter().flat_map(|role| role.administered_roles()));
+        // Only without a name are the mandatory roles shown.
+        further.mandatory.extend(user.is_none().then(|| accounts.mandatory_roles()).into_iter().flatten());
+        let rows = print::grants(&shown, further).into_iter().map(|line| vec![text(line)]).collect();
         let columns = vec![line_column(&format!("Grants for {name}"), 1024)];
         Ok(Listing { columns, rows })
     }

@@ -24,7 +24,7 @@ pub(super) enum Listed {
 /// Appends the rows that a view has of an account.
 pub(super) type RowsOfAccount<'a> = fn(&SystemTables<'a>, &Wanted, &Account, &mut ViewRows);
 
-fn yes_no(on: bool) -> &'static str {
+pub(super) fn yes_no(on: bool) -> &'static str {
     if on { "YES" } else { "NO" }
 }
 
@@ -70,7 +70,7 @@ fn with_privileges<'a>(row: RowBuilder<'a>, held: Privileges) -> RowBuilder<'a> 
 }
 
 /// Names of the SET columns of tables_priv and columns_priv.
-fn set_text(held: Privileges) -> String {
+pub(super) fn set_text(held: Privileges) -> String {
     let mut words: Vec<String> = held.names().map(str::to_owned).collect();
     words.extend(held.contains(Privileges::GRANT).then(|| "Grant".to_owned()));
     words.join(",")
@@ -156,30 +156,6 @@ impl SystemTables<'_> {
 
     pub(super) fn user_attributes(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
         rows.push(vec![text(&*account.name.user), text(&*account.name.host), attribute(account)]);
-    }
-
-    pub(super) fn applicable_roles(&self) -> ViewRows {
-        let accounts = self.instance.accounts();
-        let Some(account) = accounts.get(&self.user.account) else { return Vec::new() };
-        let row = |(role, admin): (&AccountName, &bool)| {
-            let default = account.default_roles.contains(role);
-            let own = &account.name;
-            let row = [&own.user, &own.host, &own.user, &own.host, &role.user, &role.host];
-            let mut row: Vec<Value> = row.into_iter().map(|name| text(&**name)).collect();
-            row.extend([text(yes_no(*admin)), text(yes_no(default)), text("NO")]);
-            row
-        };
-        account.roles.iter().map(row).collect()
-    }
-
-    pub(super) fn enabled_roles(&self) -> ViewRows {
-        let accounts = self.instance.accounts();
-        let own = accounts.get(&self.user.account);
-        let row = |role: &AccountName| {
-            let default = own.is_some_and(|account| account.default_roles.contains(role));
-            vec![text(&*role.user), text(&*role.host), text(yes_no(default)), text("NO")]
-        };
-        self.user.active_roles.iter().map(row).collect()
     }
 
     pub(super) fn mysql_user(&self, wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
@@ -273,15 +249,6 @@ impl SystemTables<'_> {
         }));
     }
 
-    pub(super) fn mysql_role_edges(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
-        rows.extend(account.roles.iter().map(|(role, admin)| {
-            let names = [&role.host, &role.user, &account.name.host, &account.name.user];
-            let mut row: Vec<Value> = names.into_iter().map(|name| text(&**name)).collect();
-            row.push(Value::UInt(u64::from(*admin) + 1));
-            row
-        }));
-    }
-
     /// By host, by user, the latest password first: the table's primary key.
     pub(super) fn mysql_password_history(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
         let zone = self.time_zone();
@@ -292,13 +259,6 @@ impl SystemTables<'_> {
                 Value::DateTime(zone.local(old.set_microseconds)),
                 Value::Bytes(old.stored.clone()),
             ]
-        }));
-    }
-
-    pub(super) fn mysql_default_roles(&self, _wanted: &Wanted, account: &Account, rows: &mut ViewRows) {
-        rows.extend(account.default_roles.iter().map(|role| {
-            let names = [&account.name.host, &account.name.user, &role.host, &role.user];
-            names.into_iter().map(|name| text(&**name)).collect()
         }));
     }
 }
@@ -344,6 +304,17 @@ fn metadata(account: &Account) -> Option<String> {
     Some(format!("{{\"comment\": \"{comment}\"}}"))
 }
 
+/// Partial revokes as JSON.
+fn restrictions(account: &Account) -> Option<String> {
+    let one = |(schema, privileges): (&str, Privileges)| {
+        let names: Vec<String> = privileges.list().split(", ").map(|name| format!("\"{name}\"")).collect();
+        let schema = schema.replace('\\', "\\\\").replace('"', "\\\"");
+        format!("{{\"Database\": \"{schema}\", \"Privileges\": [{}]}}", names.join(", "))
+    };
+    let all: Vec<String> = account.restrictions.iter().map(one).collect();
+    (!all.is_empty()).then(|| format!("\"Restrictions\": [{}]", all.join(", ")))
+}
+
 /// mysql.user.User_attributes as JSON.
 fn all_attributes(account: &Account) -> Value {
     let locking = &account.locking;
@@ -357,7 +328,8 @@ fn all_attributes(account: &Account) -> Value {
         let limits = format!("\"failed_login_attempts\": {attempts}, \"password_lock_time_days\": {days}");
         format!("\"Password_locking\": {{{limits}}}")
     });
-    let parts: Vec<String> = [metadata, limits].into_iter().flatten().collect();
+    let restrictions = restrictions(account);
+    let parts: Vec<String> = [metadata, restrictions, limits].into_iter().flatten().collect();
     if parts.is_empty() { Value::Null } else { text(format!("{{{}}}", parts.join(", "))) }
 }
 

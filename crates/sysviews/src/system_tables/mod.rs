@@ -13,6 +13,7 @@ mod innodb;
 mod innodb_trx;
 mod keys;
 mod reference;
+mod roles;
 mod row;
 mod sessions;
 mod tables;
@@ -176,8 +177,11 @@ impl SystemTables<'_> {
             "TABLE_PRIVILEGES" => self.by_account(wanted, Listed::Visible, SystemTables::table_privileges),
             "COLUMN_PRIVILEGES" => self.by_account(wanted, Listed::Visible, SystemTables::column_privileges),
             "USER_ATTRIBUTES" => self.by_account(wanted, Listed::Visible, SystemTables::user_attributes),
-            "APPLICABLE_ROLES" => whole(self.applicable_roles()),
-            "ENABLED_ROLES" => whole(self.enabled_roles()),
+            "APPLICABLE_ROLES" => whole(roles::applicable_roles(self)),
+            "ENABLED_ROLES" => whole(roles::enabled_roles(self)),
+            "ADMINISTRABLE_ROLE_AUTHORIZATIONS" => whole(roles::administrable_roles(self)),
+            "ROLE_TABLE_GRANTS" => whole(roles::role_table_grants(self, &wanted)),
+            "ROLE_COLUMN_GRANTS" => whole(roles::role_column_grants(self, &wanted)),
             "INNODB_TABLESPACES" => self.by_stored_table(wanted, SystemTables::innodb_tablespaces),
             "INNODB_TABLES" => self.by_stored_table(wanted, SystemTables::innodb_tables),
             "INNODB_TRX" => whole(self.innodb_trx(&view)),
@@ -218,8 +222,8 @@ impl SystemTables<'_> {
             "tables_priv" => self.by_account(wanted, Listed::All, SystemTables::mysql_tables_priv),
             "columns_priv" => self.by_account(wanted, Listed::All, SystemTables::mysql_columns_priv),
             "global_grants" => self.by_account(wanted, Listed::All, SystemTables::mysql_global_grants),
-            "role_edges" => self.by_account(wanted, Listed::All, SystemTables::mysql_role_edges),
-            "default_roles" => self.by_account(wanted, Listed::All, SystemTables::mysql_default_roles),
+            "role_edges" => self.by_account(wanted, Listed::All, roles::mysql_role_edges),
+            "default_roles" => self.by_account(wanted, Listed::All, roles::mysql_default_roles),
             "password_history" => {
                 self.by_account(wanted, Listed::AllByHost, SystemTables::mysql_password_history)
             }
