@@ -129,9 +129,9 @@ fn scan_beside_inserts(isolation: Isolation, direction: Direction) -> EngineResu
     }
     // It has the row behind before the scan goes on.
     let passed = if direction == Direction::Forward { 5 } else { 25 };
-    let other = begin(&engine);
+    let mut other = begin(&engine);
     let waits = {
-        let (other, t) = (&other, &t);
+        let (other, t) = (&mut other, &t);
         std::thread::scope(|scope| {
             let waits = scope.spawn(move || read_locked(other, t, passed, WaitPolicy::Wait));
             while engine.locks().len() < 4 {
@@ -653,14 +653,17 @@ fn some_values(count: u64) -> AutoIncrementRequest {
 fn a_bulk_insert_keeps_its_values_together() {
     let engine = in_mode(1);
     let t = create(&engine, "t");
-    let (bulk, simple) = (begin(&engine), begin(&engine));
+    let (bulk, mut simple) = (begin(&engine), begin(&engine));
     let take = |transaction: &Transaction, kind| {
         TableCounter::new(transaction, &t, kind).reserve(some_values(2)).map(|range| range.first)
     };
     assert_eq!(take(&simple, InsertKind::Simple), Ok(1), "nobody has the lock");
     assert_eq!(take(&bulk, InsertKind::Bulk), Ok(3));
     std::thread::scope(|scope| {
-        let waits = scope.spawn(|| take(&simple, InsertKind::Simple));
+        let waits = scope.spawn({
+            let (simple, take) = (&mut simple, &take);
+            move || take(simple, InsertKind::Simple)
+        });
         while engine.waits().waiting_count() == 0 {
             std::thread::yield_now();
         }
@@ -677,11 +680,14 @@ fn auto_inc_locks_take_part_in_deadlocks() {
     let engine = in_mode(1);
     let t = create(&engine, "t");
     insert(&engine, &t, &[row(1, 1, "a")]);
-    let (bulk, simple) = (begin(&engine), begin(&engine));
+    let (mut bulk, simple) = (begin(&engine), begin(&engine));
     assert!(read_locked(&simple, &t, 1, WaitPolicy::Wait).unwrap().is_some());
     TableCounter::new(&bulk, &t, InsertKind::Bulk).reserve(some_values(1)).unwrap();
     std::thread::scope(|scope| {
-        let waits = scope.spawn(|| read_locked(&bulk, &t, 1, WaitPolicy::Wait));
+        let waits = scope.spawn({
+            let (bulk, t) = (&mut bulk, &t);
+            move || read_locked(bulk, t, 1, WaitPolicy::Wait)
+        });
         while engine.waits().waiting_count() == 0 {
             std::thread::yield_now();
         }

@@ -213,9 +213,12 @@ fn a_unique_key_whose_entry_turns_out_to_be_no_row_is_kept_free() {
     let t = filled(&engine, 3);
     let deleter = begin(&engine);
     deleter.delete(&t, &key(&t, 20)).unwrap();
-    let reader = begin(&engine);
+    let mut reader = begin(&engine);
     let found = std::thread::scope(|scope| {
-        let look = scope.spawn(|| locked(&reader, &t, 1, (20, 20), (SHARED, Direction::Forward), usize::MAX));
+        let look = scope.spawn({
+            let (reader, t) = (&mut reader, &t);
+            move || locked(reader, t, 1, (20, 20), (SHARED, Direction::Forward), usize::MAX)
+        });
         // Its entry may be a row as long as the deletion is not committed.
         while engine.locks().iter().all(|lock| lock.granted) {
             std::thread::yield_now();

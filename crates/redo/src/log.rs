@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use env::{DiskError, DiskErrorKind, Environment, FileLock, OpenMode, blocking};
+use env::{DiskError, DiskErrorKind, Environment, File, FileLock, OpenMode, blocking};
 use metrics::Counter;
 use stdx::ids::Lsn;
 use stdx::sync::lock;
@@ -81,6 +81,9 @@ struct LeaderMemory {
     spare: Vec<u8>,
     /// Files that were written since they were last synced, by number.
     unsynced: BTreeSet<u64>,
+    /// The file that was written last, with its number: nearly every write is to the one before it. It lies behind the checkpoint, so it
+    /// is not used again under another number.
+    latest: Option<(u64, Arc<dyn File>)>,
 }
 
 /// A log that was found or made, before its records are replayed.
@@ -158,6 +161,7 @@ impl OpenedLog {
             turns: FlushTurns::new(LeaderMemory {
                 spare: Vec::with_capacity(buffer_bytes),
                 unsynced: BTreeSet::new(),
+                latest: None,
             }),
             segments: Mutex::new(self.segments),
             preparing: Mutex::new(()),
@@ -409,6 +413,10 @@ impl RedoLog {
                 Turn::Leads(memory) => {
                     let memory = self.lead(memory, goal);
                     self.turns.end(memory);
+                    // Seldom not: then the goal lies behind what is left unsynced.
+                    if let Some(outcome) = self.outcome(lsn, goal) {
+                        return outcome.map(|()| true);
+                    }
                 }
                 Turn::Subscribed => return Ok(false),
             }
@@ -429,10 +437,10 @@ impl RedoLog {
         let (mut bytes, base) = self.take_active(std::mem::take(&mut memory.spare));
         let end = base + bytes.len() as u64;
         bytes.resize(bytes.len().next_multiple_of(BLOCK_BYTES as usize), 0);
-        let outcome = self.write_blocks(&bytes, base, &mut memory.unsynced).and_then(|()| {
+        let outcome = self.write_blocks(&bytes, base, &mut memory).and_then(|()| {
             self.written.store(end, Ordering::Release);
             let is_enough = goal == Goal::Written && end - self.durable_lsn().0 <= UNSYNCED_BYTES_MAX;
-            if is_enough { Ok(()) } else { self.sync_files(&mut memory.unsynced, end) }
+            if is_enough { Ok(()) } else { self.sync_files(&mut memory, end) }
         });
         if let Err(error) = outcome {
             let _ = self.failure.set(error);
@@ -452,7 +460,7 @@ impl RedoLog {
         (std::mem::replace(&mut active.bytes, spare), base)
     }
 
-    fn write_blocks(&self, bytes: &[u8], base: u64, unsynced: &mut BTreeSet<u64>) -> Result<(), DiskError> {
+    fn write_blocks(&self, bytes: &[u8], base: u64, memory: &mut LeaderMemory) -> Result<(), DiskError> {
         let mut position = base;
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -460,15 +468,14 @@ impl RedoLog {
                 // Out of turn, so that a commit is not lost: normally the flusher keeps files ready.
                 self.prepare_one(position + 1, true)?;
             }
-            let (file, number, segment_bytes) = {
-                let segments = lock(&self.segments);
-                let number = position / segments.segment_bytes;
-                let Some(file) = segments.file(Lsn(position)) else { break };
-                (std::sync::Arc::clone(file), number, segments.segment_bytes)
-            };
-            let offset = position % segment_bytes;
-            let count = (segment_bytes - offset).min(rest.len() as u64) as usize;
-            unsynced.insert(number);
+            let number = position / self.segment_bytes;
+            if memory.latest.as_ref().is_none_or(|(latest, _)| *latest != number) {
+                memory.latest = self.file(number).map(|file| (number, file));
+            }
+            let Some((_, file)) = &memory.latest else { break };
+            let offset = position % self.segment_bytes;
+            let count = (self.segment_bytes - offset).min(rest.len() as u64) as usize;
+            memory.unsynced.insert(number);
             file.write_at(&rest[..count], offset)?;
             Counter::LogWrites.increment();
             Counter::LogBytesWritten.add(count as u64);
@@ -479,19 +486,29 @@ impl RedoLog {
         Ok(())
     }
 
-    fn sync_files(&self, unsynced: &mut BTreeSet<u64>, end: u64) -> Result<(), DiskError> {
-        while let Some(number) = unsynced.pop_first() {
-            let file = {
-                let segments = lock(&self.segments);
-                segments.file(Lsn(number * segments.segment_bytes)).map(std::sync::Arc::clone)
+    /// A file that is ready.
+    fn file(&self, number: u64) -> Option<Arc<dyn File>> {
+        let segments = lock(&self.segments);
+        segments.file(Lsn(number * self.segment_bytes)).map(Arc::clone)
+    }
+
+    fn sync_files(&self, memory: &mut LeaderMemory, end: u64) -> Result<(), DiskError> {
+        while let Some(number) = memory.unsynced.pop_first() {
+            let looked_up;
+            let file = match &memory.latest {
+                Some((latest, file)) if *latest == number => file,
+                _ => {
+                    looked_up = self.file(number);
+                    // A file that was recycled meanwhile lay before the checkpoint, and so was synced for it.
+                    let Some(file) = &looked_up else { continue };
+                    file
+                }
             };
-            // A file that was recycled meanwhile lay before the checkpoint, and so was synced for it.
-            if let Some(file) = file {
-                file.sync_data()?;
-                Counter::LogFsyncs.increment();
-            }
+            file.sync_data()?;
+            Counter::LogFsyncs.increment();
         }
-        self.flushes.fetch_add(1, Ordering::Relaxed);
+        // One leads at a time.
+        self.flushes.store(self.flush_count() + 1, Ordering::Relaxed);
         // I1: nothing is called durable that was not written and synced by now.
         assert!(end <= self.written.load(Ordering::Acquire));
         self.durable.store(end, Ordering::Release);

@@ -3,7 +3,8 @@
 use crate::{Table, TableEntry, Tables};
 use btree::{Cursor, CursorRange, Direction, Taken};
 use engine_error::{EngineError, EngineResult};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
+use stdx::ids::Lsn;
 
 /// Values that one write of the limit covers: after a crash at most so many are skipped.
 const LIMIT_STEP: u64 = 256;
@@ -11,13 +12,11 @@ const LIMIT_STEP: u64 = 256;
 const LEFT_PER_SKIPPED: u64 = 1024;
 
 impl Tables {
-    /// Sees to it that the dictionary's limit is above all values handed out; notes what the reply must wait for in `seen`.
-    pub fn cover(&self, table: &Table, seen: &AtomicU64) -> EngineResult<()> {
+    /// Sees to it that the dictionary's limit is above all values handed out. Returns what the reply must wait for.
+    pub fn cover(&self, table: &Table) -> EngineResult<Lsn> {
         let counter = &table.auto_increment;
         if counter.peek() <= counter.limit.load(Ordering::Acquire) {
-            let lsn = counter.limit_lsn.load(Ordering::Acquire);
-            seen.fetch_max(lsn, Ordering::Relaxed);
-            return Ok(());
+            return Ok(Lsn(counter.limit_lsn.load(Ordering::Acquire)));
         }
         let _one_writer = counter.limit_writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let next = counter.peek();
@@ -28,8 +27,7 @@ impl Tables {
             counter.limit_lsn.store(lsn.0, Ordering::Release);
             counter.limit.store(limit, Ordering::Release);
         }
-        seen.fetch_max(counter.limit_lsn.load(Ordering::Acquire), Ordering::Relaxed);
-        Ok(())
+        Ok(Lsn(counter.limit_lsn.load(Ordering::Acquire)))
     }
 
     /// Stores the counter exactly: at a clean end, so that no value is skipped.

@@ -120,7 +120,9 @@ impl UndoLog {
         undo.list.push(listed);
         writer.add_unsaved(log.len() as u64);
         undo.list.bound(self.limits.memory_bytes_max, &self.spill_file);
-        writer.owner.rows_changed.fetch_add(entries, Ordering::Relaxed);
+        let rows_changed = &writer.owner.rows_changed;
+        // With the list locked one thread at a time comes here.
+        rows_changed.store(rows_changed.load(Ordering::Relaxed) + entries, Ordering::Relaxed);
     }
 
     /// The file for what outgrows memory.

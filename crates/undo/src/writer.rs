@@ -95,10 +95,9 @@ impl Writer {
         self.undo.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes the undo list to whoever saves it. Called before the end record enters the log, so that the log that
-    /// the writer needs always reaches up to that record. Returns whether the undo tree may hold chunks of it.
-    pub fn end(&self) -> bool {
-        let mut undo = self.undo();
+    /// Closes its undo list, which the caller has locked, to whoever saves it. Called before the end record enters the log, so that the log
+    /// that the writer needs always reaches up to that record. Returns whether the undo tree may hold chunks of it.
+    pub fn end(&self, undo: &mut Undo) -> bool {
         undo.ended = true;
         self.unsaved_bytes.store(0, Ordering::Relaxed);
         undo.in_tree

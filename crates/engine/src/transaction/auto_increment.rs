@@ -81,7 +81,8 @@ impl<'t> TableCounter<'t> {
     }
 
     fn cover(&self) -> EngineResult<()> {
-        self.transaction.engine.tables.cover(self.table, &self.transaction.seen)
+        let transaction = self.transaction;
+        transaction.engine.tables.cover(self.table).map(|limit| transaction.wait_for(limit.0))
     }
 
     /// Uses the counter as the lock mode says. Looking whether others have the lock and using the counter is one step for simple inserts, and

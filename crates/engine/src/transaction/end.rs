@@ -5,7 +5,6 @@ use super::{Mark, Transaction};
 use dictionary_store::DICTIONARY_INDEX;
 use engine_error::{EngineError, EngineResult};
 use engine_types::ForceRecovery;
-use std::sync::atomic::Ordering;
 use stdx::ids::Lsn;
 use tables::Table;
 
@@ -34,7 +33,7 @@ impl Transaction {
             // Snapshots may need any record of it from now on.
             self.engine.undo.load_whole(writer)?;
         }
-        *self.ended.get_mut() = true;
+        self.ended.set(true);
         self.end_temporary();
         let lsn = match self.writer.get() {
             Some(writer) => self.engine.system.commit_writer(writer),
@@ -68,7 +67,7 @@ impl Transaction {
         while self.engine.rollback.newest_undo_index(writer)? == Some(DICTIONARY_INDEX) {
             self.engine.rollback.undo_newest(writer, 0, false)?;
         }
-        self.ended.store(true, Ordering::Release);
+        self.ended.set(true);
         self.engine.system.end_rollback(writer);
         Ok(())
     }
@@ -79,7 +78,7 @@ impl Transaction {
             return Ok(());
         }
         self.check_decidable()?;
-        if self.ended.swap(true, Ordering::AcqRel) {
+        if self.ended.replace(true) {
             return Ok(());
         }
         self.withdraw();

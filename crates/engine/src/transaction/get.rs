@@ -201,7 +201,7 @@ impl Transaction {
 
     fn unlock_of_statement(&self, index: &Index, key: &[u8]) {
         if let Some(owner) = self.owner.get() {
-            let mark = self.statement_locks.load(std::sync::atomic::Ordering::Relaxed);
+            let mark = self.statement_locks.get();
             self.engine.system.locks.unlock(owner, index.id(), key, mark);
         }
     }

@@ -28,16 +28,16 @@ pub(crate) enum Conflict {
 
 impl Transaction {
     /// This transaction in the lock table.
-    pub(crate) fn owner(&self) -> Arc<Owner> {
-        self.owner.get_or_init(|| self.engine.system.locks.owner(self.options.session_id)).clone()
+    pub(crate) fn owner(&self) -> &Arc<Owner> {
+        self.owner.get_or_init(|| self.engine.system.locks.owner(self.options.session_id))
     }
 
     /// This transaction as a writer: gets its id now if it has none. Error: Deadlock, if it was rolled back: nothing would undo
     /// what it writes then.
-    pub(crate) fn writer(&self) -> EngineResult<Arc<Writer>> {
+    pub(crate) fn writer(&self) -> EngineResult<&Arc<Writer>> {
         self.check_alive()?;
         if let Some(writer) = self.writer.get() {
-            return Ok(writer.clone());
+            return Ok(writer);
         }
         if self.options.read_only {
             return Err(EngineError::ReadOnlyTransaction);
@@ -47,16 +47,16 @@ impl Transaction {
         owner.transaction.store(id.0, Ordering::Release);
         // Every record of this transaction enters the log behind this LSN.
         let needed = self.engine.pool.redo().end_lsn();
-        let writer = Arc::new(Writer::new(id, owner, needed));
+        let writer = Arc::new(Writer::new(id, owner.clone(), needed));
         self.engine.undo.writers.insert(writer.clone());
-        Ok(self.writer.get_or_init(|| writer).clone())
+        Ok(self.writer.get_or_init(|| writer))
     }
 
     /// Who changes a table: the writer of the session's temporary tables, if it is one of these. Errors: as of `writer`.
-    pub(crate) fn writer_or(&self, temporary: Option<&Arc<Writer>>) -> EngineResult<Arc<Writer>> {
+    pub(crate) fn writer_or(&self, temporary: Option<&Arc<Writer>>) -> EngineResult<&Arc<Writer>> {
         let Some(writer) = temporary else { return self.writer() };
         self.check_alive()?;
-        Ok(self.temporary.get_or_init(|| writer.clone()).clone())
+        Ok(self.temporary.get_or_init(|| writer.clone()))
     }
 
     /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery,
@@ -251,8 +251,8 @@ impl Transaction {
         // What is committed since long ago for snapshots need not be durable.
         let commit = if timestamp.0 == 0 { self.engine.system.newest_visible() } else { timestamp.0 };
         let durable = self.engine.pool.redo().durable_lsn().0;
-        if commit > self.seen.load(Ordering::Relaxed).max(durable) {
-            self.seen.fetch_max(commit, Ordering::Relaxed);
+        if commit > durable {
+            self.wait_for(commit);
         }
     }
 }

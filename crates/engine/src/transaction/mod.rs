@@ -1,5 +1,6 @@
 //! A transaction as the SQL layers hold it. Main type: [`Transaction`].
-//! All methods take `&self`; one session thread uses it, and [`Transaction::reader`] gives other threads its snapshot.
+//! All methods take `&self`; one thread at a time uses it, which costs no locked instruction, and [`Transaction::reader`] gives others its
+//! snapshot.
 //! Dropping an unfinished transaction rolls it back. Its locks are in `locking.rs`, reads of single rows in `get.rs`, scans in
 //! `scan.rs`, its end in `end.rs`; how it changes rows is in `write`.
 
@@ -21,8 +22,8 @@ use crate::inner::EngineInner;
 use crate::read::{Reader, View};
 use engine_error::{EngineError, EngineResult};
 use engine_types::{Isolation, TransactionOptions};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use tables::Index;
@@ -36,32 +37,22 @@ pub struct Transaction {
     pub(crate) engine: Arc<EngineInner>,
     pub(crate) options: TransactionOptions,
     /// Present once it has written.
-    pub(crate) writer: OnceLock<Arc<Writer>>,
+    pub(crate) writer: OnceCell<Arc<Writer>>,
     /// The writer of the session's temporary tables, once it has changed one.
-    pub(crate) temporary: OnceLock<Arc<Writer>>,
+    pub(crate) temporary: OnceCell<Arc<Writer>>,
     /// Present once it has asked for a lock.
-    pub(crate) owner: OnceLock<Arc<Owner>>,
-    snapshot: Mutex<Arc<Snapshot>>,
+    pub(crate) owner: OnceCell<Arc<Owner>>,
+    snapshot: RefCell<Arc<Snapshot>>,
     /// Newest commit that a locking read or a write has met.
-    pub(crate) seen: AtomicU64,
+    pub(crate) seen: Cell<u64>,
     /// The mark behind which the statement's own locks lie: `unlock_row` leaves earlier ones.
-    pub(crate) statement_locks: AtomicU64,
+    pub(crate) statement_locks: Cell<u64>,
     /// Limit of a row lock wait in milliseconds; [`u64::MAX`] for the engine's.
-    lock_wait_timeout_ms: AtomicU64,
+    lock_wait_timeout_ms: Cell<u64>,
     /// Committed or rolled back.
-    pub(crate) ended: AtomicBool,
+    pub(crate) ended: Cell<bool>,
     /// See [`Transaction::prepare`].
     is_prepared: bool,
-    buffers: Mutex<WriteBuffers>,
-}
-
-/// Buffers of a transaction's writes, kept from one to the next.
-#[derive(Debug, Default)]
-pub(crate) struct WriteBuffers {
-    pub(crate) old: Vec<u8>,
-    pub(crate) new: Vec<u8>,
-    pub(crate) log: Vec<u8>,
-    pub(crate) jumps: Vec<u8>,
 }
 
 /// A point that the transaction can be rolled back to: statement marks and savepoints.
@@ -80,44 +71,42 @@ fn milliseconds(timeout: Duration) -> u64 {
 impl Transaction {
     pub(crate) fn new(engine: Arc<EngineInner>, options: TransactionOptions) -> Transaction {
         Transaction {
-            lock_wait_timeout_ms: AtomicU64::new(options.lock_wait_timeout.map_or(u64::MAX, milliseconds)),
-            snapshot: Mutex::new(engine.system.new_snapshot()),
+            lock_wait_timeout_ms: Cell::new(options.lock_wait_timeout.map_or(u64::MAX, milliseconds)),
+            snapshot: RefCell::new(engine.system.new_snapshot()),
             engine,
             options,
-            writer: OnceLock::new(),
-            temporary: OnceLock::new(),
-            owner: OnceLock::new(),
-            seen: AtomicU64::new(0),
-            statement_locks: AtomicU64::new(0),
-            ended: AtomicBool::new(false),
+            writer: OnceCell::new(),
+            temporary: OnceCell::new(),
+            owner: OnceCell::new(),
+            seen: Cell::new(0),
+            statement_locks: Cell::new(0),
+            ended: Cell::new(false),
             is_prepared: false,
-            buffers: Mutex::default(),
         }
     }
 
     /// Begins the next transaction of a session in the place of one that has ended: what costs to make, and to give back, is kept.
     pub fn begin_again(&mut self, options: TransactionOptions) {
-        assert!(*self.ended.get_mut(), "a transaction begins again before its end");
-        *self.lock_wait_timeout_ms.get_mut() = options.lock_wait_timeout.map_or(u64::MAX, milliseconds);
+        assert!(self.ended.get(), "a transaction begins again before its end");
+        self.lock_wait_timeout_ms.set(options.lock_wait_timeout.map_or(u64::MAX, milliseconds));
         self.options = options;
         self.writer.take();
         self.temporary.take();
         self.owner.take();
-        self.buffers = Mutex::default();
-        *self.seen.get_mut() = 0;
-        *self.statement_locks.get_mut() = 0;
-        *self.ended.get_mut() = false;
+        self.seen.set(0);
+        self.statement_locks.set(0);
+        self.ended.set(false);
         self.is_prepared = false;
     }
 
     /// Changes the limit of row lock waits that begin from now on (SET innodb_lock_wait_timeout in a transaction).
     pub fn set_lock_wait_timeout(&self, timeout: Duration) {
-        self.lock_wait_timeout_ms.store(milliseconds(timeout), Ordering::Relaxed);
+        self.lock_wait_timeout_ms.set(milliseconds(timeout));
     }
 
     /// The limit of row lock waits; None for the engine's.
     pub(crate) fn lock_wait_timeout(&self) -> Option<Duration> {
-        let ms = self.lock_wait_timeout_ms.load(Ordering::Relaxed);
+        let ms = self.lock_wait_timeout_ms.get();
         (ms != u64::MAX).then(|| Duration::from_millis(ms))
     }
 
@@ -150,7 +139,7 @@ impl Transaction {
             self.end_snapshot();
         }
         if let Some(owner) = self.owner.get() {
-            self.statement_locks.store(owner.lock_mark(), Ordering::Relaxed);
+            self.statement_locks.set(owner.lock_mark());
         }
         self.mark()
     }
@@ -169,8 +158,14 @@ impl Transaction {
     /// What the reply to the current statement must wait for: the newest commit that the transaction has seen and that
     /// need not be durable yet (own session's last commit, rows met under lock, AUTO_INCREMENT limits). 0 if none.
     pub fn reply_lsn(&self) -> Lsn {
-        let seen = self.seen.load(Ordering::Relaxed);
+        let seen = self.seen.get();
         if self.engine.pool.redo().durable_lsn().0 >= seen { Lsn(0) } else { Lsn(seen) }
+    }
+
+    /// The reply waits until the log is durable up to there.
+    #[inline]
+    pub(crate) fn wait_for(&self, lsn: u64) {
+        self.seen.set(self.seen.get().max(lsn));
     }
 
     /// Whether the transaction has written anything that is not undone, in temporary tables apart.
@@ -180,7 +175,7 @@ impl Transaction {
 
     /// Whether the engine rolled this transaction back (deadlock victim). The session must begin a new one.
     pub fn is_rolled_back(&self) -> bool {
-        self.ended.load(Ordering::Acquire)
+        self.ended.get()
     }
 
     /// The snapshot for other threads (parallel scans). Keeps old versions alive until it is dropped.
@@ -234,7 +229,7 @@ impl Transaction {
         let timestamp = Arc::get_mut(slot).and_then(|own| own.take(newest));
         let timestamp = timestamp.ok_or(EngineError::OutOfResources("too many snapshots in use"))?;
         let last_commit = self.engine.system.last_commit().0;
-        self.seen.fetch_max(timestamp.0.min(last_commit), Ordering::Relaxed);
+        self.wait_for(timestamp.0.min(last_commit));
         Ok(timestamp)
     }
 
@@ -255,8 +250,8 @@ impl Transaction {
         }
     }
 
-    fn snapshot_slot(&self) -> std::sync::MutexGuard<'_, Arc<Snapshot>> {
-        self.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+    fn snapshot_slot(&self) -> RefMut<'_, Arc<Snapshot>> {
+        self.snapshot.borrow_mut()
     }
 
     pub(crate) fn check_alive(&self) -> EngineResult<()> {
@@ -265,13 +260,5 @@ impl Transaction {
 
     pub(crate) fn check_kill(&self) -> EngineResult<()> {
         if self.options.kill.is_raised() { Err(EngineError::Killed) } else { Ok(()) }
-    }
-
-    pub(crate) fn take_buffers(&self) -> WriteBuffers {
-        std::mem::take(&mut *self.buffers.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    pub(crate) fn keep_buffers(&self, buffers: WriteBuffers) {
-        *self.buffers.lock().unwrap_or_else(PoisonError::into_inner) = buffers;
     }
 }

@@ -11,10 +11,10 @@ impl TransactionSystem {
     pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
         let mut mini = self.shared.pool.mini_transaction();
         log_commit(&mut mini, writer.id);
-        let in_undo_tree = writer.end();
         let history = &self.undo.history;
         // Held until the commit table says where the list is in the history: who misses it here must find it there.
         let mut undo = writer.undo();
+        let in_undo_tree = writer.end(&mut undo);
         let left = Committed::of(&mut undo, history.block_bytes());
         let lsn = {
             let order = self.commits.order();
@@ -36,7 +36,7 @@ impl TransactionSystem {
     /// Ends a writer that has nothing left to undo.
     pub(crate) fn end_rollback(&self, writer: &Arc<Writer>) {
         let mut mini = self.shared.pool.mini_transaction();
-        let in_undo_tree = writer.end();
+        let in_undo_tree = writer.end(&mut writer.undo());
         log_rolled_back(&mut mini, writer.id);
         mini.commit();
         self.commits.set_rolled_back(writer.id);

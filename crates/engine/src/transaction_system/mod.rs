@@ -9,8 +9,9 @@ pub(crate) use unique::UNIQUE_STRIPES;
 use engine_error::{EngineError, EngineResult};
 use engine_types::FlushLevel;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
+use stdx::sync::lock;
 use tables::{Shared, Tables};
 use txn::locks::{LockManager, Owner};
 use txn::{CommitTable, Snapshot, SnapshotRegistry, TransactionState};
@@ -37,7 +38,9 @@ pub(crate) struct TransactionSystem {
     /// The newest commit that new snapshots see; never goes back.
     visible: AtomicU64,
     /// Ids below this may be given: the dictionary holds a limit that is at least as high.
-    id_limit: Mutex<TransactionId>,
+    id_limit: AtomicU64,
+    /// Held by who raises it.
+    raising_id_limit: Mutex<()>,
     unique_stripes: Box<[Mutex<()>]>,
     /// Ids below this were given before the engine was opened.
     pub(crate) first_id: TransactionId,
@@ -64,7 +67,8 @@ impl TransactionSystem {
             strays: StrayMarks::default(),
             last_committed: AtomicU64::new(end),
             visible: AtomicU64::new(end),
-            id_limit: Mutex::new(next_id),
+            id_limit: AtomicU64::new(next_id.0),
+            raising_id_limit: Mutex::default(),
             unique_stripes: unique::stripes(),
             first_id: next_id,
         }
@@ -115,17 +119,23 @@ impl TransactionSystem {
             // Not later than memory grows by a chunk, however long a round of purge takes.
             self.commits.try_advance(&self.snapshots.in_use(self.visible()));
         }
-        let mut limit = self.id_limit.lock().unwrap_or_else(PoisonError::into_inner);
-        if id >= *limit {
-            let next = TransactionId(id.0 + ID_RESERVE);
-            if let Err(error) = self.tables.store.put_id_limit(&self.shared.pool, next) {
-                // Nothing carries the id: it counts as rolled back, or it would hold the watermark for ever.
-                self.commits.set_rolled_back(id);
-                return Err(error);
-            }
-            *limit = next;
+        if id.0 >= self.id_limit.load(Ordering::Acquire) {
+            // Nothing carries the id if that fails: it counts as rolled back, or it would hold the watermark for ever.
+            self.raise_id_limit(id).inspect_err(|_| self.commits.set_rolled_back(id))?;
         }
         Ok(id)
+    }
+
+    /// Sees to it that an id lies below the stored limit.
+    #[cold]
+    fn raise_id_limit(&self, id: TransactionId) -> EngineResult<()> {
+        let _one_at_a_time = lock(&self.raising_id_limit);
+        if id.0 >= self.id_limit.load(Ordering::Acquire) {
+            let next = TransactionId(id.0 + ID_RESERVE);
+            self.tables.store.put_id_limit(&self.shared.pool, next)?;
+            self.id_limit.store(next.0, Ordering::Release);
+        }
+        Ok(())
     }
 
     /// The transaction with that id, if it is unfinished: it has the row locked.

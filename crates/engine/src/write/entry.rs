@@ -2,18 +2,33 @@
 //! Each write is one mini-transaction on one leaf; its undo record rides in the same redo group (rule W1 in README.md).
 
 use crate::inner::EngineInner;
-use crate::transaction::{Conflict, Transaction, WriteBuffers};
+use crate::transaction::{Conflict, Transaction};
 use btree::{LeafEdit, Placed, Tree};
 use buffer::MiniTransaction;
 use engine_error::{EngineError, EngineResult};
 use entry::{
     DELETED, Entry, EntryKind, StoredRow, UndoAddress, clustered_header, parse_entry, secondary_header,
 };
+use std::cell::Cell;
 use std::sync::Arc;
 use tables::{Index, Table};
 use txn::locks::Request;
 use txn::{Old, UndoRecord};
 use undo::{Row, Writer};
+
+thread_local! {
+    /// Kept from one change to the next. One that begins within another has its own.
+    static BUFFERS: Cell<WriteBuffers> = Cell::default();
+}
+
+/// Buffers for a change of an entry. None outgrows a group of the log by much.
+#[derive(Debug, Default)]
+struct WriteBuffers {
+    old: Vec<u8>,
+    new: Vec<u8>,
+    log: Vec<u8>,
+    jumps: Vec<u8>,
+}
 
 /// What shall become of an entry.
 #[derive(Clone, Copy)]
@@ -64,11 +79,11 @@ impl Transaction {
         // Asked before anything is changed: a log without room for what was changed would have to stop (I4, I2).
         self.engine.pool.check_writable()?;
         let writer = self.writer_or(change.temporary)?;
-        self.engine.undo.save_long_undo(&writer)?;
+        self.engine.undo.save_long_undo(writer)?;
         self.engine.bound_history();
-        let mut buffers = self.take_buffers();
-        let result = self.change_with(&writer, change, &mut buffers, decide);
-        self.keep_buffers(buffers);
+        let mut buffers = BUFFERS.take();
+        let result = self.change_with(writer, change, &mut buffers, decide);
+        BUFFERS.set(buffers);
         result
     }
 

@@ -38,7 +38,7 @@ impl<'t> RowWriter<'t> {
     }
 
     /// Who changes the table's rows.
-    pub(super) fn writer(&self) -> EngineResult<Arc<Writer>> {
+    pub(super) fn writer(&self) -> EngineResult<&'t Arc<Writer>> {
         self.transaction.writer_or(self.table.temporary.as_ref())
     }
 }

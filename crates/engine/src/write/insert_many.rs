@@ -49,8 +49,8 @@ impl RowWriter<'_> {
     fn insert_batch(&self, rows: &[&[u8]]) -> EngineResult<()> {
         let writer = self.writer()?;
         let mut entries = SortedEntries::default();
-        let mut batch = self.clustered_entries(&writer, rows, &mut entries)?;
-        self.insert_clustered_runs(&writer, &entries, &mut |ordinal| {
+        let mut batch = self.clustered_entries(writer, rows, &mut entries)?;
+        self.insert_clustered_runs(writer, &entries, &mut |ordinal| {
             batch.done[ordinal] = true;
             // Under the key that it has in the batch: row ids follow the order of the rows.
             self.insert_entries_at(batch.key(ordinal), rows[ordinal])
@@ -63,9 +63,9 @@ impl RowWriter<'_> {
             let mut next = 0;
             while next < rows.len() {
                 entries.clear();
-                next = secondary_entries((self.table, index), &writer, &batch, next, &mut entries)?;
+                next = secondary_entries((self.table, index), writer, &batch, next, &mut entries)?;
                 entries.sort();
-                self.insert_secondary_runs(&writer, number, &entries)?;
+                self.insert_secondary_runs(writer, number, &entries)?;
             }
         }
         Ok(())

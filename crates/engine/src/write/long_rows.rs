@@ -21,14 +21,14 @@ use values::row::{ColumnSet, Piece, REFERENCE_BYTES, RowView};
 /// A long value that a transaction writes, piece by piece.
 pub struct ValueWriter<'t> {
     transaction: &'t Transaction,
-    writer: Arc<Writer>,
+    writer: &'t Arc<Writer>,
     chunks: ChunkWriter<'t>,
 }
 
 impl ValueWriter<'_> {
     /// Adds bytes. Errors: NoSpace, Killed, OutOfResources beyond 4 GiB - 1.
     pub fn push(&mut self, bytes: &[u8]) -> EngineResult<()> {
-        let (transaction, writer) = (self.transaction, &self.writer);
+        let (transaction, writer) = (self.transaction, self.writer);
         self.chunks.push(bytes, &mut || {
             transaction.check_kill()?;
             transaction.engine.pool.check_writable()?;
@@ -59,17 +59,17 @@ impl<'t> RowWriter<'t> {
                 Some(writer) => writer,
                 None => writer.insert(self.begin_values()?),
             };
-            let mut value_writer = self.value_writer(Arc::clone(writer))?;
+            let mut value_writer = self.value_writer(writer)?;
             value_writer.push(value)?;
             value_writer.finish()
         })
     }
 
     /// Notes in the undo list that values from the next number on go when it is undone.
-    pub(super) fn begin_values(&self) -> EngineResult<Arc<Writer>> {
+    pub(super) fn begin_values(&self) -> EngineResult<&'t Arc<Writer>> {
         self.transaction.engine.pool.check_writable()?;
         let writer = self.writer()?;
-        self.transaction.engine.undo.save_long_undo(&writer)?;
+        self.transaction.engine.undo.save_long_undo(writer)?;
         let key = writer.next_value().to_be_bytes();
         let index = self.table.lob_tree()?.id().index;
         let record = UndoRecord {
@@ -82,11 +82,11 @@ impl<'t> RowWriter<'t> {
             jumps: &[],
         };
         let mini = self.transaction.engine.pool.mini_transaction();
-        self.transaction.engine.undo.commit_with_undo(&writer, mini, record, &mut Vec::new(), 1);
+        self.transaction.engine.undo.commit_with_undo(writer, mini, record, &mut Vec::new(), 1);
         Ok(writer)
     }
 
-    pub(super) fn value_writer(&self, writer: Arc<Writer>) -> EngineResult<ValueWriter<'t>> {
+    pub(super) fn value_writer(&self, writer: &'t Arc<Writer>) -> EngineResult<ValueWriter<'t>> {
         let used_up = EngineError::OutOfResources("too many long values in one transaction");
         let sequence = writer.take_value_number().ok_or(used_up)?;
         let chunks =

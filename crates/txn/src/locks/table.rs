@@ -273,9 +273,13 @@ impl LockTable {
     }
 
     pub(super) fn finish(&self, owner: &Owner) {
-        self.forget_abandoned(owner);
         let (keys, range_indexes) = {
             let mut state = owner.lock_state();
+            if state.waiting.is_some() {
+                drop(state);
+                self.forget_abandoned(owner);
+                state = owner.lock_state();
+            }
             state.finished = true;
             (state.range_count, state.range_rows) = (0, 0);
             (state.held.take_all(), std::mem::take(&mut state.range_indexes))
