@@ -402,7 +402,8 @@ impl<'g> Facts<'g> {
     pub(super) fn matches(&self, placed: u64) -> f64 {
         let mut share = 1.0;
         // There is mostly one class: it needs no room on the heap.
-        let (mut first, mut further): (Option<(usize, f64)>, Vec<(usize, f64)>) = (None, Vec::new());
+        let mut first: Option<(usize, f64)> = None;
+        let mut further: Vec<(usize, f64)> = Vec::new();
         for link in self.usable(placed) {
             let Some(class) = link.class else {
                 share *= link.share;

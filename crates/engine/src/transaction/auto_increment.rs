@@ -98,7 +98,7 @@ impl<'t> TableCounter<'t> {
         loop {
             let one_step = counter.lock_step();
             let locks = &transaction.engine.system.locks;
-            if !mode.always_locks(self.kind) && !locks.others_lock(&transaction.owner(), AUTO_INC_LOCKS, &key)
+            if !mode.always_locks(self.kind) && !locks.others_lock(transaction.owner(), AUTO_INC_LOCKS, &key)
             {
                 return act(counter);
             }

@@ -121,7 +121,7 @@ impl EntryLocks<'_> {
         let index = table.index(scan.options.index)?;
         let locks = &self.transaction.engine.system.locks;
         let skips = self.policy == WaitPolicy::SkipLocked && self.transaction.repeats_reads();
-        if skips && locks.others_lock(&self.transaction.owner(), index.id(), entry_key) {
+        if skips && locks.others_lock(self.transaction.owner(), index.id(), entry_key) {
             return Ok(false);
         }
         let clustered_key = index.clustered_key(entry_key)?;
@@ -133,7 +133,7 @@ impl EntryLocks<'_> {
         let source = self.transaction.engine.values.key_source(table, row.as_stored(), &index.columns)?;
         if !entry_key_matches(table, index, &source, entry_key, clustered_key)? {
             // A row that moved away in this index: locked for nothing.
-            locks.unlock(&self.transaction.owner(), table.clustered().id(), clustered_key, owned);
+            locks.unlock(self.transaction.owner(), table.clustered().id(), clustered_key, owned);
             return Ok(false);
         }
         let columns = if scan.options.covering { &index.columns } else { &scan.options.columns };
@@ -158,10 +158,10 @@ impl EntryLocks<'_> {
         let is_whole = scan.pending.as_slice().is_empty() && !scan.seen.has_others;
         let range = scan.seen.gap.as_ref().filter(|_| is_whole);
         let by_range =
-            range.is_some_and(|gap| locks.lock_range(&owner, index, (&gap.from, gap.to.as_deref()), hold, 0));
+            range.is_some_and(|gap| locks.lock_range(owner, index, (&gap.from, gap.to.as_deref()), hold, 0));
         let is_held = |key: &Vec<u8>| {
             (by_range || self.transaction.lock_key_by_range(index, key, hold, 0))
-                && locks.confirm_row(&owner, index, key, self.mode)
+                && locks.confirm_row(owner, index, key, self.mode)
         };
         // All are confirmed before one is waited for: a wait may fail, and what is not confirmed must not stay in the range.
         let late: Vec<&Vec<u8>> = keys.iter().filter(|key| !is_held(key)).collect();
@@ -215,7 +215,7 @@ impl EntryLocks<'_> {
                 }
             }
             // What is locked goes out first, and what it takes may wait too: asked again by the next call.
-            Some(_) => self.transaction.engine.system.locks.abandon(&self.transaction.owner()),
+            Some(_) => self.transaction.engine.system.locks.abandon(self.transaction.owner()),
             None => {}
         }
         Ok(Some(entries))

@@ -207,7 +207,7 @@ impl LeafAsk<'_> {
             transaction.check_seen_by_strict_snapshot(entry.writer)?;
         }
         let index = self.index.id();
-        Ok(!transaction.engine.system.locks.others_ask(&transaction.owner(), index, key))
+        Ok(!transaction.engine.system.locks.others_ask(transaction.owner(), index, key))
     }
 
     /// Closes the gaps that a walk has passed, and locks its rows. False if they are to be locked row by row.
@@ -228,9 +228,9 @@ impl LeafAsk<'_> {
         let rows = walk.unasked.len();
         let hold = if rows == 0 { Hold::Gap } else { Hold::from(self.mode.strength) };
         if walk.awaits.is_some() {
-            locks.lock_range(&owner, index, (&gap.from, gap.to.as_deref()), Hold::Gap, 0);
+            locks.lock_range(owner, index, (&gap.from, gap.to.as_deref()), Hold::Gap, 0);
         }
-        Ok(locks.lock_range(&owner, index, (&from, to.as_deref()), hold, rows as u64))
+        Ok(locks.lock_range(owner, index, (&from, to.as_deref()), hold, rows as u64))
     }
 
     /// Locks the only row of a range, and no gap.
@@ -259,13 +259,13 @@ impl LeafAsk<'_> {
         for (at, rows) in &walk.unasked {
             key.clear();
             leaf.key_into(*at, &mut key)?;
-            if !locks.confirm_row(&owner, index, &key, self.mode) {
+            if !locks.confirm_row(owner, index, &key, self.mode) {
                 first = first.or(Some((*at, *rows)));
             }
         }
         if let Some((at, rows)) = first {
             // What it may have queued for lies behind.
-            locks.abandon(&owner);
+            locks.abandon(owner);
             taker.truncate(rows);
             (walk.taken, walk.awaits, walk.failed) = (at, None, None);
         }

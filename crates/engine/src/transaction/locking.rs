@@ -89,7 +89,7 @@ impl Transaction {
     ) -> EngineResult<Option<Conflict>> {
         let owner = self.owner();
         let may_wait = policy == WaitPolicy::Wait;
-        match self.engine.system.locks.request(&owner, index, key, mode, implicit, may_wait) {
+        match self.engine.system.locks.request(owner, index, key, mode, implicit, may_wait) {
             Request::Granted | Request::Held => Ok(Some(Conflict::None)),
             Request::Queued => Ok(Some(Conflict::Wait)),
             Request::WriterEnded => Ok(None),
@@ -122,7 +122,7 @@ impl Transaction {
                 }
                 _ => None,
             };
-            if implicit.is_none() && !self.engine.system.locks.others_lock(&owner, index, key) {
+            if implicit.is_none() && !self.engine.system.locks.others_lock(owner, index, key) {
                 return Ok(Conflict::None);
             }
             let mode = LockMode::EXCLUSIVE_RECORD;
@@ -136,7 +136,7 @@ impl Transaction {
 
     /// Sees to it that nobody else has an entry locked that is to be changed; its row is locked. Called under the leaf's exclusive latch.
     pub(crate) fn lock_entry_for_write(&self, index: IndexId, key: &[u8]) -> EngineResult<Conflict> {
-        if index.is_temporary() || !self.engine.system.locks.others_lock(&self.owner(), index, key) {
+        if index.is_temporary() || !self.engine.system.locks.others_lock(self.owner(), index, key) {
             return Ok(Conflict::None);
         }
         let asked = self.request_lock(index, key, LockMode::EXCLUSIVE_RECORD, None, WaitPolicy::Wait)?;
@@ -155,14 +155,14 @@ impl Transaction {
         }
         let gap = seen()?;
         let range = (&*gap.from, gap.to.as_deref());
-        self.engine.system.locks.lock_range(&self.owner(), index.id(), range, Hold::Gap, 0);
+        self.engine.system.locks.lock_range(self.owner(), index.id(), range, Hold::Gap, 0);
         Ok(Some(gap))
     }
 
     /// Locks the row or entry of a key by a range, and no gap; as [`txn::locks::LockManager::lock_range`].
     pub(crate) fn lock_key_by_range(&self, index: IndexId, key: &[u8], hold: Hold, rows: u64) -> bool {
         let behind = [key, &[0]].concat();
-        self.engine.system.locks.lock_range(&self.owner(), index, (key, Some(&behind)), hold, rows)
+        self.engine.system.locks.lock_range(self.owner(), index, (key, Some(&behind)), hold, rows)
     }
 
     /// As `close_gap`, for a look at one key that has found no row. False if there is one now: look again.
@@ -228,7 +228,7 @@ impl Transaction {
         };
         let clock = &self.engine.shared.environment.clock;
         let now_us = || clock.monotonic().as_micros() as u64;
-        match self.engine.system.locks.wait(&self.owner(), &options, now_us) {
+        match self.engine.system.locks.wait(self.owner(), &options, now_us) {
             WaitEnd::Granted => Ok(()),
             WaitEnd::TimedOut => {
                 if settings.rollback_on_timeout {

@@ -117,7 +117,7 @@ impl Transaction {
             None => Ok(false),
             Some((awaits, passed_over)) => {
                 let completed = filling.complete(&self.engine.reads, None, batch);
-                completed.inspect_err(|_| self.engine.system.locks.abandon(&self.owner()))?;
+                completed.inspect_err(|_| self.engine.system.locks.abandon(self.owner()))?;
                 // Rows that are locked already go out first, and may be given back; the wait is met again by the next call.
                 scan.awaited = awaited;
                 match awaits? {
@@ -125,7 +125,7 @@ impl Transaction {
                         scan.awaited = Some(key);
                         self.wait_for_lock()?;
                     }
-                    Some(_) => self.engine.system.locks.abandon(&self.owner()),
+                    Some(_) => self.engine.system.locks.abandon(self.owner()),
                     None => {}
                 }
                 if let Some(key) = passed_over {

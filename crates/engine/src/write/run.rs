@@ -108,11 +108,11 @@ impl RowWriter<'_> {
             let mut edit = index.tree.edit(&mut mini, run[0].key)?;
             let locks = &self.transaction.engine.system.locks;
             let mut admits = |entry: &RunEntry<'_>| {
-                if locks.is_closed(&owner, index.id(), entry.key) {
+                if locks.is_closed(owner, index.id(), entry.key) {
                     return false;
                 }
                 if clustered {
-                    return !locks.others_lock(&owner, index.id(), entry.key);
+                    return !locks.others_lock(owner, index.id(), entry.key);
                 }
                 entry.unique_bytes == 0
                     || stripes.hold(
