@@ -48,43 +48,32 @@ pub struct Run {
     end: u64,
 }
 
-/// The least that a buffer takes.
-pub const BUFFER_BYTES_MIN: usize = 1 << 12;
-
 /// A file with runs, in the order in which they were written.
 pub struct RunFile {
     file: TemporaryFile,
     pub runs: Vec<Run>,
     buffer: Vec<u8>,
-    /// What a buffer has where there is memory.
-    wanted_bytes: usize,
-    /// The memory of the buffer for writing.
-    held: Held,
+    buffer_bytes: usize,
 }
 
 impl RunFile {
-    /// No runs yet; writes and reads in pieces of that size, or smaller ones where memory is short.
-    pub fn new(workspace: &Rc<Workspace>, buffer_bytes: usize) -> SqlResult<RunFile> {
+    /// No runs yet; writes and reads in pieces of that size.
+    pub fn new(workspace: &Workspace, buffer_bytes: usize) -> SqlResult<RunFile> {
         let file = workspace.temporary_file()?;
-        let held = Held::new(workspace.clone());
-        Ok(RunFile { file, runs: Vec::new(), buffer: Vec::new(), wanted_bytes: buffer_bytes, held })
+        Ok(RunFile { file, runs: Vec::new(), buffer: Vec::with_capacity(buffer_bytes), buffer_bytes })
     }
 
     /// An empty file of the same kind.
-    pub fn sibling(&self, workspace: &Rc<Workspace>) -> SqlResult<RunFile> {
-        RunFile::new(workspace, self.wanted_bytes)
+    pub fn sibling(&self, workspace: &Workspace) -> SqlResult<RunFile> {
+        RunFile::new(workspace, self.buffer_bytes)
     }
 
-    /// Adds a whole entry, header included, to the run that is being written. Errors: 1114, 1317, 1030.
+    /// Adds a whole entry, header included, to the run that is being written.
     pub fn write(&mut self, entry: &[u8]) -> SqlResult<()> {
-        if self.held.bytes() == 0 {
-            let bytes = self.held.grow_between(BUFFER_BYTES_MIN as u64, self.wanted_bytes as u64)?;
-            self.buffer = Vec::with_capacity(bytes as usize);
-        }
-        if !self.buffer.is_empty() && self.buffer.len() + entry.len() > self.buffer.capacity() {
+        if !self.buffer.is_empty() && self.buffer.len() + entry.len() > self.buffer_bytes {
             self.flush()?;
         }
-        if entry.len() >= self.buffer.capacity() {
+        if entry.len() >= self.buffer_bytes {
             self.file.append(entry)?;
         } else {
             self.buffer.extend_from_slice(entry);
@@ -108,11 +97,9 @@ impl RunFile {
         self.file.read(bytes, offset)
     }
 
-    /// Ends the run that was written. The next one has a buffer of its own.
+    /// Ends the run that was written.
     pub fn end_run(&mut self) -> SqlResult<()> {
         self.flush()?;
-        self.buffer = Vec::new();
-        self.held.shrink_to(0);
         let offset = self.runs.last().map_or(0, |run| run.end);
         self.runs.push(Run { offset, end: self.file.len() });
         Ok(())
@@ -210,10 +197,8 @@ impl Merge {
     pub fn new(runs: &[Run], source: &RunFile, workspace: Rc<Workspace>) -> SqlResult<Merge> {
         workspace.count(|counts| counts.merge_passes += 1);
         let mut held = Held::new(workspace);
-        let least = (runs.len() * BUFFER_BYTES_MIN) as u64;
-        let all_bytes = held.grow_between(least, (runs.len() * source.wanted_bytes) as u64)?;
-        let buffer_bytes = all_bytes as usize / runs.len().max(1);
-        let mut readers: Vec<_> = runs.iter().map(|run| RunReader::new(*run, buffer_bytes)).collect();
+        held.grow_anyway((runs.len() * source.buffer_bytes) as u64);
+        let mut readers: Vec<_> = runs.iter().map(|run| RunReader::new(*run, source.buffer_bytes)).collect();
         let mut heap = Vec::with_capacity(runs.len());
         for (number, reader) in readers.iter_mut().enumerate() {
             if reader.advance(&source.file)? {

@@ -3,7 +3,7 @@
 
 use crate::batch::RowBatch;
 use crate::row_codec::{Decoder, encode};
-use crate::runs::{BUFFER_BYTES_MIN, HEADER_BYTES, Merge, RunFile, entry_lengths, key_prefix};
+use crate::runs::{HEADER_BYTES, Merge, RunFile, entry_lengths, key_prefix};
 use crate::workspace::corrupt;
 use crate::{Held, Workspace};
 use errors::{SqlResult, sql_error};
@@ -17,10 +17,9 @@ const PIECE_BYTES: usize = 1 << 20;
 const HELD_STEP_BYTES: u64 = 1 << 16;
 /// What an entry costs beside its bytes, the scratch space of the sort included.
 const ITEM_BYTES: usize = 24;
-/// Buffers of runs have a sixteenth of the share, and this size at most.
+/// Buffers of runs have these sizes at most and at least: a sixteenth of the share.
 const BUFFER_BYTES_MAX: usize = 1 << 20;
-/// What a sorter keeps before it goes to disk, however little memory is left: else each row would be a run.
-const ENTRIES_BYTES_MIN: u64 = 1 << 14;
+const BUFFER_BYTES_MIN: usize = 1 << 12;
 /// Runs that are merged at once, at most.
 const FAN_IN_MAX: usize = 128;
 /// Rows that are gathered beyond the wanted ones before the surplus is dropped.
@@ -190,9 +189,6 @@ impl Sorter {
         if bytes <= self.share_bytes && self.held.try_grow(more) {
             return Ok(());
         }
-        if bytes <= ENTRIES_BYTES_MIN.min(self.share_bytes) {
-            return self.held.grow(ENTRIES_BYTES_MIN.saturating_sub(self.held.bytes()));
-        }
         self.write_run()
     }
 
@@ -250,15 +246,11 @@ impl Sorter {
         Ok(Sorted { remaining, source: Source::Runs { merge: Box::new(merge), file } })
     }
 
-    /// Runs whose buffers fit the share together, in their least size what the statement and the server have left.
+    /// Runs whose buffers fit the share together.
     fn fan_in(&self) -> usize {
-        let of_share = self.share_bytes / self.buffer_bytes() as u64;
-        let mut fan_in = usize::try_from(of_share).unwrap_or(FAN_IN_MAX).clamp(2, FAN_IN_MAX);
-        let mut buffers = Held::new(self.held.workspace().clone());
-        while fan_in > 2 && !buffers.try_grow((fan_in * BUFFER_BYTES_MIN) as u64) {
-            fan_in /= 2;
-        }
-        fan_in
+        let left = self.share_bytes.min(self.held.workspace().bytes_left());
+        let buffers = left / self.buffer_bytes() as u64;
+        usize::try_from(buffers).unwrap_or(FAN_IN_MAX).clamp(2, FAN_IN_MAX)
     }
 }
 

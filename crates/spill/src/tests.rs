@@ -2,7 +2,7 @@
 
 use crate::batch::RowBatch;
 use crate::row_codec::{Decoder, encode};
-use crate::{KeySet, RowCursor, RowStore, Sorter, Workspace};
+use crate::{KeySet, RowCursor, RowStore, Workspace};
 use engine::{Engine, EngineOptions, KillFlag};
 use env::Environment;
 use env::simulated::SimulatedDisk;
@@ -121,49 +121,4 @@ fn a_key_set_on_disk_holds_what_a_set_in_memory_holds() {
     assert_eq!(killed.unwrap().number(), 1317);
     drop(set);
     assert_eq!(workspace.bytes_left(), 1 << 30);
-}
-
-/// What the statement of many sorters may hold: an eighth of it is for the least that each takes.
-const MANY_BYTES_MAX: u64 = 12 << 20;
-
-/// Puts so many rows into each of so many sorters, turn by turn, and reads them back turn by turn.
-fn sort_at_once(workspace: &Rc<Workspace>, sorters: usize, rows: u32) -> errors::SqlResult<()> {
-    let mut all: Vec<_> = (0..sorters).map(|_| Sorter::new(workspace.clone(), 1 << 28, None)).collect();
-    for number in 0..rows {
-        let key = number.wrapping_mul(2_654_435_761).to_be_bytes();
-        for sorter in &mut all {
-            sorter.push(&key, RowRef::Values(&row(i64::from(number))))?;
-        }
-    }
-    let mut sorted = all.into_iter().map(Sorter::finish).collect::<errors::SqlResult<Vec<_>>>()?;
-    let mut batch = RowBatch::new();
-    for one in &mut sorted {
-        let mut last: Option<Vec<u8>> = None;
-        let mut found = 0;
-        while let Some(key) = one.key().map(<[u8]>::to_vec) {
-            assert!(last.is_none_or(|last| last < key));
-            last = Some(key);
-            one.skip()?;
-            found += 1;
-        }
-        assert_eq!(found, rows);
-        assert!(!one.next(9, &mut batch)?);
-    }
-    // All of their buffers are alive still.
-    assert!(workspace.held_bytes() <= MANY_BYTES_MAX, "{}", workspace.held_bytes());
-    Ok(())
-}
-
-/// A join of many tables has a sorter or two for each: their buffers are the statement's memory, and get smaller as it gets short.
-#[test]
-fn many_sorters_at_once_stay_within_the_statements_memory() {
-    let (workspace, _) = workspace(MANY_BYTES_MAX);
-    sort_at_once(&workspace, 60, 2000).unwrap();
-    let counts = workspace.counts();
-    assert!(counts.files >= 30, "they were on disk: {counts:?}");
-    assert!(counts.merge_passes < 3000, "runs of some rows each: {counts:?}");
-    assert_eq!(workspace.held_bytes(), 0);
-    // Each needs a little.
-    assert_eq!(sort_at_once(&workspace, 2000, 20).unwrap_err().number(), 1114);
-    assert_eq!(workspace.held_bytes(), 0);
 }

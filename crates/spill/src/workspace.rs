@@ -21,8 +21,6 @@ pub struct SpillCounts {
 
 /// This part of a statement's memory is for operators that cannot go to disk.
 const RESERVE_PART: u64 = 8;
-/// The buffers of one file take at most this part of what the statement has left.
-const BUFFERS_PART: u64 = 8;
 
 /// What a statement may keep in memory, and the way to disk.
 pub struct Workspace {
@@ -158,19 +156,6 @@ impl Held {
         self.workspace.occupy(bytes)?;
         self.bytes += bytes;
         Ok(())
-    }
-
-    /// Holds `most` bytes more, or as much less as the statement may; gives how much. For buffers of what is on disk, which serve in
-    /// any size from `least` on; error 1114 if there is no room even for that.
-    pub fn grow_between(&mut self, least: u64, most: u64) -> SqlResult<u64> {
-        let mut bytes = most.min(self.workspace.bytes_left() / BUFFERS_PART);
-        while bytes > least {
-            if self.try_grow(bytes) {
-                return Ok(bytes);
-            }
-            bytes /= 2;
-        }
-        self.grow(least).map(|()| least)
     }
 
     /// Holds more even beyond what the statement may: the little that it takes to go on on disk.
