@@ -161,6 +161,12 @@ impl Account {
         lifetime_days > 0 && now_seconds() >= end
     }
 
+    /// What COMMENT says, as JSON.
+    pub fn metadata(&self) -> Option<String> {
+        let comment = json_text(self.attributes.get("comment")?);
+        Some(format!("{{\"comment\": {comment}}}"))
+    }
+
     /// Whether that is its password.
     pub fn has_password(&self, password: &[u8]) -> bool {
         self.plugin.verifies(&self.authentication_string, password)
@@ -218,4 +224,11 @@ impl Account {
     pub fn table_grant(&mut self, schema: &str, table: &str) -> &mut TableGrant {
         self.tables.entry((schema.to_owned(), table.to_owned())).or_default()
     }
+}
+
+/// A text as JSON.
+pub fn json_text(text: &str) -> String {
+    let mut quoted = Vec::new();
+    values::json::quote(text.as_bytes(), &mut quoted);
+    String::from_utf8_lossy(&quoted).into_owned()
 }

@@ -83,9 +83,11 @@ fn changed_rules(table: &AccountTable, id: VariableId, value: &SystemValue) -> S
 /// The roles of a list such as "r1, `r 2`@'%'". None where a name is missing. What stands behind a quoted name makes it the
 /// name of no role.
 fn role_list(text: &str) -> Option<Vec<AccountName>> {
-    let mut rest = text;
-    let mut roles = Vec::new();
-    while !(text.is_empty()) {
+    let (mut rest, mut roles) = (text, Vec::new());
+    if text.is_empty() {
+        return Some(roles);
+    }
+    loop {
         let (user, behind) = role_part(rest, &['@', ',']);
         let (host, behind) = match behind.strip_prefix('@') {
             Some(behind) => role_part(behind, &[',']),
@@ -97,10 +99,9 @@ fn role_list(text: &str) -> Option<Vec<AccountName>> {
         roles.push(AccountName::new(&user, if host.is_empty() { "%" } else { &host }));
         match behind.strip_prefix(',') {
             Some(behind) => rest = behind,
-            None => break,
+            None => return Some(roles),
         }
     }
-    Some(roles)
 }
 
 /// A name, quoted or not, up to one of the ends; and what begins with that end.

@@ -237,22 +237,19 @@ impl Session {
     fn renew_plan(
         &mut self,
         statement: &Statement,
-        is_long: bool,
         plan: &mut Option<Planned>,
         settled: &mut SettledTypes,
     ) -> SqlResult<()> {
-        let is_outdated =
-            |planned: &Planned| !planned.locks.are_current() || self.hides_tables_of(&planned.locks);
-        let outdated = plan.as_ref().is_some_and(is_outdated);
-        if outdated {
+        if let Some(planned) = plan {
+            if planned.locks.are_current() && !self.hides_tables_of(&planned.locks) {
+                return Ok(());
+            }
             settled.forget();
         }
-        if is_long || outdated {
-            // PREPARE has told what the text gives rise to.
-            let told = self.diagnostics.mark();
-            *plan = Some(self.planned(statement, settled)?);
-            self.diagnostics.forget_since(told);
-        }
+        // PREPARE has told what the text gives rise to.
+        let told = self.diagnostics.mark();
+        *plan = Some(self.planned(statement, settled)?);
+        self.diagnostics.forget_since(told);
         Ok(())
     }
 
@@ -340,10 +337,9 @@ impl Session {
             self.parameters = Arc::default();
             return;
         }
-        let is_long = entry.is_long();
         let (plan, settled) = (&mut entry.plan, &mut entry.settled);
         self.run_guarded(StatementTraits::of(statement), &text, channel, |session, channel| {
-            session.renew_plan(statement, is_long, plan, settled)?;
+            session.renew_plan(statement, plan, settled)?;
             let parameters = session.fit(settled, plan, parameters)?;
             session.run_prepared(statement, settled.typing(), Some(plan), &parameters, channel)
         });
@@ -358,10 +354,9 @@ impl Session {
         channel: &mut dyn ClientChannel,
     ) {
         let text = Arc::clone(&entry.text);
-        let is_long = entry.is_long();
         let (plan, settled, cursor) = (&mut entry.plan, &mut entry.settled, &mut entry.cursor);
         self.run_guarded(StatementTraits::of(statement), &text, channel, |session, channel| {
-            session.renew_plan(statement, is_long, plan, settled)?;
+            session.renew_plan(statement, plan, settled)?;
             let mut filled = Cursor::new(session.instance.cursor_file());
             let parameters = session.fit(settled, plan, parameters)?;
             session.run_prepared(statement, settled.typing(), Some(plan), &parameters, &mut filled)?;
@@ -594,8 +589,7 @@ impl Session {
         // EXECUTE itself has no time limit, what it runs may have one.
         let _timer = self.arm_timer(StatementTraits::of(&statement));
         if is_planned(&statement) {
-            let is_long = entry.is_long();
-            self.renew_plan(&statement, is_long, &mut entry.plan, &mut entry.settled)?;
+            self.renew_plan(&statement, &mut entry.plan, &mut entry.settled)?;
             let fitting = entry.settled.fit("EXECUTE", &mut entry.plan, parameters, &mut self.diagnostics);
             let outcome = fitting.and_then(|parameters| {
                 self.run_prepared(

@@ -5,7 +5,7 @@ use super::cursor::{Pieces, ViewRows};
 use super::keys::Wanted;
 use super::row::RowBuilder;
 use crate::result::text;
-use accounts::account::{Expiry, TableGrant};
+use accounts::account::{Expiry, TableGrant, json_text};
 use accounts::privilege::NAMED;
 use accounts::{Account, AccountName, LockTime, Privileges, TlsRequirement};
 use values::Value;
@@ -295,21 +295,14 @@ fn requires_current(account: &Account) -> Value {
 
 /// USER_ATTRIBUTES.ATTRIBUTE as JSON.
 fn attribute(account: &Account) -> Value {
-    metadata(account).map_or(Value::Null, text)
-}
-
-/// What COMMENT says, as JSON.
-fn metadata(account: &Account) -> Option<String> {
-    let comment = account.attributes.get("comment")?.replace('\\', "\\\\").replace('"', "\\\"");
-    Some(format!("{{\"comment\": \"{comment}\"}}"))
+    account.metadata().map_or(Value::Null, text)
 }
 
 /// Partial revokes as JSON.
 fn restrictions(account: &Account) -> Option<String> {
     let one = |(schema, privileges): (&str, Privileges)| {
         let names: Vec<String> = privileges.list().split(", ").map(|name| format!("\"{name}\"")).collect();
-        let schema = schema.replace('\\', "\\\\").replace('"', "\\\"");
-        format!("{{\"Database\": \"{schema}\", \"Privileges\": [{}]}}", names.join(", "))
+        format!("{{\"Database\": {}, \"Privileges\": [{}]}}", json_text(schema), names.join(", "))
     };
     let all: Vec<String> = account.restrictions.iter().map(one).collect();
     (!all.is_empty()).then(|| format!("\"Restrictions\": [{}]", all.join(", ")))
@@ -322,7 +315,7 @@ fn all_attributes(account: &Account) -> Value {
         LockTime::Days(days) => i32::from(days),
         LockTime::Unbounded => -1,
     };
-    let metadata = metadata(account).map(|metadata| format!("\"metadata\": {metadata}"));
+    let metadata = account.metadata().map(|metadata| format!("\"metadata\": {metadata}"));
     let limits = (locking.attempts > 0 || days != 0).then(|| {
         let attempts = locking.attempts;
         let limits = format!("\"failed_login_attempts\": {attempts}, \"password_lock_time_days\": {days}");
