@@ -312,7 +312,10 @@ impl<'a> Machine<'a> {
             return Ok(At(at));
         }
         let mut before = at - character_before(self.subject, at).map_or(1, char::len_utf8);
-        if over_line_ends && before > self.get(slot) && self.subject[before - 1..].starts_with("\r\n") {
+        if over_line_ends
+            && before > self.get(slot)
+            && self.subject.as_bytes()[before - 1..].starts_with(b"\r\n")
+        {
             before -= 1;
         }
         self.save(label, before)?;

@@ -54,6 +54,13 @@ fn repeats_and_groups() {
 }
 
 #[test]
+fn dots_over_line_ends_step_back_by_characters() {
+    check(".*a", "n", "\u{1f600}\u{e9}", &[]);
+    check(".*\u{e9}", "n", "\u{e9}\r\n\u{1f600}a", &["\u{e9}"]);
+    check(".*\\n\u{e9}", "n", "a\r\n\u{e9}", &["\n\u{e9}"]);
+}
+
+#[test]
 fn what_is_looked_for() {
     check("(?<=a{1,3})b", "", "aaab", &["b"]);
     check("(?<!a|bc)d", "", "adbcdd", &["d"]);
@@ -283,6 +290,33 @@ proptest! {
             // With less than the default no automaton is asked.
             let slow = matches(&regex, &subject, Limits { ticks: 31, ..LIMITS }).unwrap();
             prop_assert_eq!(slow, fast);
+        }
+    }
+
+    /// Also of patterns that no automaton takes: each match begins and ends between characters.
+    #[test]
+    fn machine_cuts_between_characters(
+        parts in prop::collection::vec(
+            prop_oneof![
+                3 => "[ab\u{e9}\u{1f600}]",
+                2 => prop_oneof![Just("."), Just("\\R"), Just("\\X"), Just("\\W"), Just("[^b]"), Just("\\b"), Just("$"), Just("\\1")]
+                    .prop_map(str::to_owned),
+                1 => prop_oneof![Just("(?<=.)"), Just("(?<!\u{e9}|ab)"), Just("(?=.)"), Just("(.)"), Just("(.*?)")]
+                    .prop_map(str::to_owned),
+                1 => prop_oneof![Just("(?>.*)"), Just(".*+"), Just("(?:\u{e9}|.){1,2}"), Just("(?:.|)*")]
+                    .prop_map(str::to_owned),
+            ],
+            1..5,
+        ),
+        repeats in prop::collection::vec(prop_oneof![3 => Just(""), 1 => Just("*"), 1 => Just("+?"), 1 => Just("{1,2}")], 5),
+        subject in "[ab\u{e9}ß\u{1f600}\u{301}\n\r]{0,12}",
+        with in "i?m?n?u?",
+    ) {
+        let pattern: String = parts.iter().zip(repeats).flat_map(|(part, repeat)| [part.as_str(), repeat]).collect();
+        if let Ok(regex) = Regex::new(&pattern, flags(&with)) {
+            for range in matches(&regex, &subject, LIMITS).into_iter().flatten().flatten().flatten() {
+                prop_assert!(subject.get(range).is_some());
+            }
         }
     }
 }
