@@ -255,6 +255,10 @@ pub fn same(left: &Expression, right: &Expression) -> bool {
     if left.is_leaf() {
         return true;
     }
+    // Nor do most conditions need a list of what is below them.
+    if let (ExpressionKind::Compare(left), ExpressionKind::Compare(right)) = (&left.kind, &right.kind) {
+        return same(&left.left, &right.left) && same(&left.right, &right.right);
+    }
     let mut children = Vec::new();
     right.for_each_child(&mut |child| children.push(child));
     let (mut others, mut are_same) = (children.into_iter(), true);

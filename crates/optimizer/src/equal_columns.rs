@@ -141,8 +141,9 @@ pub(crate) fn with_implied(block: &Block, rules: Rules, conditions: Vec<Expressi
         let is_fixed = class.is_some_and(|class| fixed.contains(&class));
         Condition { expression, tables, class, is_implied, is_fixed }
     };
-    let mut all: Vec<Condition> = conditions.into_iter().map(|condition| made(condition, false)).collect();
-    all.extend(further.into_iter().map(|condition| made(condition, true)));
+    let own = conditions.into_iter().map(|condition| made(condition, false));
+    let mut all: Vec<Condition> =
+        own.chain(further.into_iter().map(|condition| made(condition, true))).collect();
     let mut equalities = equal.further_equalities(block, &all);
     equalities
         .iter_mut()

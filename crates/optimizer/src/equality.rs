@@ -11,13 +11,14 @@ use values::{ColumnType, Value};
 /// Which columns are equal to each other and to constants.
 #[derive(Clone, Default)]
 struct Equalities<'e> {
+    /// Slots of columns, each with its class.
+    slots: Vec<(usize, usize)>,
     classes: Vec<Class<'e>>,
 }
 
 /// Columns that are equal.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 struct Class<'e> {
-    slots: Vec<usize>,
     constant: Option<&'e Expression>,
     /// Whether only `<=>` says so: then the constant takes the column's place only where it is compared.
     null_safe: bool,
@@ -35,18 +36,20 @@ struct Pair<'e> {
 type Conflict<'e> = (&'e Expression, &'e Expression);
 
 impl<'e> Equalities<'e> {
+    fn known_class(&self, slot: usize) -> Option<usize> {
+        self.slots.iter().find(|(known, _)| *known == slot).map(|(_, class)| *class)
+    }
+
     fn class_of(&mut self, slot: usize) -> usize {
-        match self.classes.iter().position(|class| class.slots.contains(&slot)) {
-            Some(known) => known,
-            None => {
-                self.classes.push(Class { slots: vec![slot], ..Class::default() });
-                self.classes.len() - 1
-            }
-        }
+        self.known_class(slot).unwrap_or_else(|| {
+            self.slots.push((slot, self.classes.len()));
+            self.classes.push(Class::default());
+            self.classes.len() - 1
+        })
     }
 
     fn constant_of(&self, slot: usize, is_compared: bool) -> Option<&'e Expression> {
-        let class = self.classes.iter().find(|class| class.slots.contains(&slot))?;
+        let class = self.classes[self.known_class(slot)?];
         class.constant.filter(|_| is_compared || !class.null_safe)
     }
 
@@ -81,9 +84,9 @@ impl<'e> Equalities<'e> {
         if one == other {
             return None;
         }
-        let Class { slots, constant, null_safe } = std::mem::take(&mut self.classes[other]);
+        self.slots.iter_mut().filter(|(_, class)| *class == other).for_each(|(_, class)| *class = one);
+        let Class { constant, null_safe } = self.classes[other];
         let class = &mut self.classes[one];
-        class.slots.extend(slots);
         match (class.constant, constant) {
             (Some(known), Some(constant)) => Some((known, constant)),
             (None, constant) => {

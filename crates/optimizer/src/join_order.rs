@@ -129,6 +129,7 @@ impl Optimizer<'_> {
             None => self.grown_order(search, &start)?,
         };
         let mut steps = start;
+        steps.list.reserve_exact(order.len());
         for Best { last, choice } in order {
             let (placed, _) = search.after(&steps);
             steps.rows = choice.rows;
