@@ -77,6 +77,7 @@ pub const RULES: &[Rule] = &[
     Rule::of_mysql("derived_merge", "derived_merge", Small, derived::merged),
     Rule::of_mysql("derived_condition_pushdown", "derived_condition_pushdown", Small, derived::grouped),
     Rule::of_mysql("semijoin", "semijoin", Small, subqueries::asked),
+    Rule::of_mysql("first_match", "firstmatch", Small, subqueries::asked_of_joins),
     Rule::of_mysql("materialization", "materialization", Small, subqueries::values),
     Rule::own("idle_groups", Small, subqueries::idle_groups, ""),
     Rule::own("early_subqueries", Small, subqueries::scalar, "run only once"),

@@ -9,10 +9,15 @@ use crate::tables::{Table, Tables};
 /// FROM of one or two tables, with aliases of its own.
 fn inner(random: &mut Random, tables: &Tables) -> (String, Scope) {
     let first = tables.any(random).clone();
-    let scope = Scope::of("q", &first);
     if random.percent(70) {
-        return (format!("{} q", first.name), scope);
+        return (format!("{} q", first.name), Scope::of("q", &first));
     }
+    inner_join(random, tables, &first)
+}
+
+/// FROM of that table and another one.
+fn inner_join(random: &mut Random, tables: &Tables, first: &Table) -> (String, Scope) {
+    let scope = Scope::of("q", first);
     let second: Table = tables.any(random).clone();
     let own = Scope::of("r", &second);
     let on = scope.equality(random, &own);
@@ -60,8 +65,7 @@ fn where_of(conditions: &[String]) -> String {
 }
 
 /// IN, EXISTS or = ANY, or their negations.
-fn membership(random: &mut Random, tables: &Tables, outer: &Scope) -> String {
-    let (from, own) = inner(random, tables);
+fn membership(random: &mut Random, outer: &Scope, (from, own): (String, Scope)) -> String {
     if random.percent(40) {
         let conditions = where_of(&within(random, outer, &own, 90));
         let distinct = if random.percent(10) { "DISTINCT " } else { "" };
@@ -92,10 +96,27 @@ fn over(random: &mut Random, tables: &Tables) -> From {
 
 /// Conditions that ask for a row of a subquery, or for none.
 pub fn asked(random: &mut Random, tables: &Tables) -> Query {
+    asked_of(random, tables, inner)
+}
+
+/// The same of subqueries over two tables.
+pub fn asked_of_joins(random: &mut Random, tables: &Tables) -> Query {
+    asked_of(random, tables, |random, tables| {
+        let first = tables.any(random).clone();
+        inner_join(random, tables, &first)
+    })
+}
+
+fn asked_of(
+    random: &mut Random,
+    tables: &Tables,
+    inner: impl Fn(&mut Random, &Tables) -> (String, Scope),
+) -> Query {
     let from = over(random, tables);
     let mut query = plain(random, &from);
     for _ in 0..random.between(1, 2) {
-        query.conditions.push(membership(random, tables, &from.scope));
+        let asked = inner(random, tables);
+        query.conditions.push(membership(random, &from.scope, asked));
     }
     if random.percent(50) {
         query.conditions.push(from.scope.condition(random, 1));
