@@ -6,6 +6,7 @@
 mod constant_rows;
 mod graft;
 mod indexed_values;
+mod membership;
 mod merge;
 mod outer_groups;
 mod pushdown;
@@ -13,6 +14,7 @@ mod semijoin;
 
 pub use constant_rows::keep_times;
 pub use indexed_values::{IndexedValue, computes_sides, read_indexed_values};
+pub use membership::{Membership, membership};
 pub use merge::take_in_derived;
 pub use outer_groups::{GroupedByOuter, grouped_by_outer, takes_groups, without_select_list};
 pub use pushdown::{ConvertColumns, Pushdown, Pushed, add_inner_conditions, takes_conditions};

@@ -37,13 +37,11 @@ pub fn grouped_by_outer(block: &Block, select: &LogicalSelect, last_block: u32) 
             None => conditions.push(condition.clone()),
         }
     }
-    let is_open = |part: &Expression| matches!(part.kind, ExpressionKind::Outer(_));
     let arguments = block.aggregates.iter().flat_map(|call| &call.arguments);
     let mut others = conditions.iter().chain(arguments);
-    let over_groups = select.items.iter().map(|item| &item.expression).chain(&select.having);
-    let is_free = |expression: &Expression| !expression.any(&is_open);
-    let in_joins = select.tree.as_ref()?.has_condition(&|condition| condition.any(&is_open));
-    if keys.is_empty() || in_joins || !others.all(is_free) || !over_groups.into_iter().all(is_free) {
+    let mut over_groups = select.items.iter().map(|item| &item.expression).chain(&select.having);
+    let in_joins = select.tree.as_ref()?.has_condition(&|condition| !is_free_of_outer(condition));
+    if keys.is_empty() || in_joins || !others.all(is_free_of_outer) || !over_groups.all(is_free_of_outer) {
         return None;
     }
     let mut block = block.clone();
@@ -51,6 +49,11 @@ pub fn grouped_by_outer(block: &Block, select: &LogicalSelect, last_block: u32) 
     block.group_keys = columns;
     let select = rows_of_groups(&block, select, conditions);
     Some(GroupedByOuter { open: OpenSelect { block, select, last_block }, keys })
+}
+
+/// Whether an expression reads nothing of the row around.
+pub(crate) fn is_free_of_outer(expression: &Expression) -> bool {
+    !expression.any(&|part| matches!(part.kind, ExpressionKind::Outer(_)))
 }
 
 /// A SELECT whose rows are groups: keys, then aggregates.
@@ -94,7 +97,7 @@ fn groups_all_silently(block: &Block, select: &LogicalSelect) -> bool {
 }
 
 /// The column that a condition makes equal to a value of the row around, if all rows with such a value are one group.
-fn outer_key(condition: &Expression) -> Option<(&Expression, OuterKey)> {
+pub(crate) fn outer_key(condition: &Expression) -> Option<(&Expression, OuterKey)> {
     let ExpressionKind::Compare(comparison) = &condition.kind else { return None };
     let (left, right) = (&comparison.left, &comparison.right);
     let (column, outer) = match (&left.kind, &right.kind) {
