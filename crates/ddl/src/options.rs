@@ -56,17 +56,32 @@ impl Definer<'_> {
         let other = match found {
             Some(_) => StorageEngine::InnoDb,
             None => {
-                let error = sql_error!(ER_UNKNOWN_STORAGE_ENGINE, name);
-                if self.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) {
-                    return Err(error);
-                }
-                self.diagnostics.warning(error);
+                self.need_engine(name)?;
+                self.diagnostics.warning(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, name));
                 definition.options.engine
             }
         };
         let table = &definition.name.table;
         self.diagnostics.warning(sql_error!(ER_WARN_USING_OTHER_HANDLER, other.name(), table));
         Ok(other)
+    }
+
+    /// Error 1286 for an engine that is not there, where no other one may stand in its place.
+    fn need_engine(&self, name: &str) -> SqlResult<()> {
+        match engines::find(name) {
+            None if self.sql_mode().contains(SqlMode::NO_ENGINE_SUBSTITUTION) => {
+                Err(sql_error!(ER_UNKNOWN_STORAGE_ENGINE, name))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for the engines that options name.
+    pub(super) fn need_engines(&self, options: &[TableOption]) -> SqlResult<()> {
+        options.iter().try_for_each(|option| match option {
+            TableOption::Engine(name) => self.need_engine(name),
+            _ => Ok(()),
+        })
     }
 
     /// The engine of a table that names none.

@@ -23,7 +23,7 @@ use dictionary::{
 };
 use engine::{EngineError, KillFlag, Table};
 use errors::{SqlResult, sql_error};
-use instance::{lock_limit, lock_owner};
+use instance::{lock_limit, lock_owner, names_used};
 use parser::ast::*;
 use plan::physical::OriginPath;
 use std::collections::{BTreeSet, HashSet};
@@ -89,6 +89,7 @@ impl Definer<'_> {
         if !schema_exists(self.instance, &name.schema) {
             return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
         }
+        self.need_sources(&name, create)?;
         if self.locks.explicit.in_force() && !table_exists(self.instance, &name.schema, &name.table) {
             return Err(sql_error!(ER_TABLE_NOT_LOCKED, name.table));
         }
@@ -166,6 +167,28 @@ impl Definer<'_> {
             }
             None => Ok(()),
         }
+    }
+
+    /// What the new table is made of is looked up before it is: error 1066 for the name itself, 1146 and 1347 for what is no table, 1286
+    /// for an engine that is not there.
+    pub(super) fn need_sources(&mut self, name: &TableName, create: &CreateTable) -> SqlResult<()> {
+        self.need_engines(&create.options)?;
+        if let Some(like) = &create.like {
+            let like = self.table_name(like)?;
+            return match self.table(&like) {
+                _ if like == *name => Err(sql_error!(ER_NONUNIQ_TABLE, name.table)),
+                Some(_) => Ok(()),
+                None => Err(crate::no_base_table(self.instance, &like)),
+            };
+        }
+        let Some(query) = &create.query else { return Ok(()) };
+        for used in names_used(&Statement::Query(query.clone())).tables {
+            let used = self.table_name(&used.name)?;
+            if !self.is_temporary(&used) && !table_exists(self.instance, &used.schema, &used.table) {
+                return Err(sql_error!(ER_NO_SUCH_TABLE, used.schema, used.table));
+            }
+        }
+        Ok(())
     }
 
     /// Error 1050, or a note with IF NOT EXISTS.

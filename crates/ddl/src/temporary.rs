@@ -38,8 +38,8 @@ pub(crate) fn check_create_temporary(
     Ok(name)
 }
 
-/// What a CREATE TEMPORARY TABLE makes. A base table of the name is hidden by it. Errors: 1050, 1066, 1049 and those of
-/// definitions.
+/// What a CREATE TEMPORARY TABLE makes. A base table of the name is hidden by it. Errors: 1049, 1050, 1066, 1146, 1347 and those
+/// of definitions.
 pub fn create_temporary(
     definer: &mut Definer<'_>,
     name: &TableName,
@@ -48,11 +48,7 @@ pub fn create_temporary(
     if !schema_exists(definer.instance, &name.schema) {
         return Err(sql_error!(ER_BAD_DB_ERROR, name.schema));
     }
-    if let Some(like) = &create.like
-        && definer.table_name(like)? == *name
-    {
-        return Err(sql_error!(ER_NONUNIQ_TABLE, name.table));
-    }
+    definer.need_sources(name, create)?;
     if definer.is_temporary(name) {
         let error = sql_error!(ER_TABLE_EXISTS_ERROR, name.table);
         if !create.if_not_exists {
