@@ -117,6 +117,8 @@ pub struct ExecutionSettings {
     pub safe_updates: bool,
     /// sql_select_limit.
     pub select_limit: u64,
+    /// max_join_size, unless sql_big_selects lets statements read any number of rows.
+    pub examined_rows_max: u64,
     /// cte_max_recursion_depth.
     pub recursion_depth_max: u64,
     /// Bytes that one statement may keep in memory, all its operators together.
@@ -146,6 +148,7 @@ impl Default for ExecutionSettings {
             auto_increment_offset: 1,
             safe_updates: false,
             select_limit: u64::MAX,
+            examined_rows_max: u64::MAX,
             recursion_depth_max: 1000,
             memory_bytes_max: 1 << 30,
             sort_bytes_max: OPERATOR_BYTES_MAX,

@@ -188,6 +188,10 @@ fn run_kind(
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<StatementOutcome> {
     run.check_killed()?;
+    let rows_max = run.statement.settings.examined_rows_max;
+    if rows_max != u64::MAX {
+        plan::check_rows_examined(run.plan, rows_max, run)?;
+    }
     if !run.plan.asked_first.is_empty() {
         asked_first::run(run)?;
     }

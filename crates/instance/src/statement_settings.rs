@@ -95,6 +95,11 @@ impl StatementSettings {
                 auto_increment_offset: number(id::AUTO_INCREMENT_OFFSET),
                 safe_updates: is_on(id::SQL_SAFE_UPDATES),
                 select_limit: number(id::SQL_SELECT_LIMIT),
+                examined_rows_max: if is_on(id::SQL_BIG_SELECTS) {
+                    u64::MAX
+                } else {
+                    number(id::MAX_JOIN_SIZE)
+                },
                 recursion_depth_max: number(id::CTE_MAX_RECURSION_DEPTH),
                 foreign_key_checks: is_on(id::FOREIGN_KEY_CHECKS),
                 unique_checks: is_on(id::UNIQUE_CHECKS),

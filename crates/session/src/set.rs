@@ -355,6 +355,10 @@ pub(crate) fn assign_session(session: &mut Session, id: VariableId, value: Syste
         id::RAND_SEED2 => session.state.random[1] = (value.unsigned() % 0x3fff_ffff) as u32,
         id::PSEUDO_THREAD_ID => session.state.pseudo_thread_id = Some(value.unsigned()),
         id::MAX_ERROR_COUNT => session.diagnostics.set_kept_max(value.unsigned() as usize),
+        id::MAX_JOIN_SIZE => {
+            let is_all = value == SystemValue::default_of(id.variable());
+            session.store_variable(id::SQL_BIG_SELECTS, SystemValue::Boolean(is_all));
+        }
         // The level of the running transaction stays; SET of the variable decides for those after it.
         _ => {}
     }
