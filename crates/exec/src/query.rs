@@ -57,7 +57,10 @@ pub fn send(
     let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
     let prints = columns.iter().any(|column| column.column_type.kind == TypeKind::Json);
     while more {
-        run.check_killed()?;
+        // As in MySQL nobody looks once an only row is computed: SLEEP() that was interrupted is 1.
+        if outcome.rows_sent > 0 || batch.len() > 1 {
+            run.check_killed()?;
+        }
         // A locking read may have met rows whose commit is not durable yet.
         sink.require_durable(run.statement.transaction.reply_lsn());
         for row in batch.iter() {
