@@ -129,9 +129,9 @@ pub(crate) fn selected_table(
     let described = session.run_in_transaction(&locks, false, |session, reads_lock| {
         let described = session.with_context(&locks, reads_lock, &parameters, |context| {
             // What the text is told of is told when the query runs.
-            let before = context.diagnostics.clone();
+            let before = context.diagnostics.reported();
             let described = planning::describe_for_table(&statement, context)?;
-            *context.diagnostics = before;
+            context.diagnostics.go_back(before);
             Ok(described)
         });
         session.transaction.only_planned = described.is_err();

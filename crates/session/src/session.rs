@@ -133,7 +133,8 @@ impl Session {
             shared,
             settings: OnceCell::new(),
             facts: None,
-            diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
+            diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize)
+                .charged_to(Arc::clone(instance.statement_memory()) as _),
             transaction: TransactionState::default(),
             temporary: instance.engine().temporary_tables(id),
             locks: HeldLocks::default(),
