@@ -29,6 +29,7 @@ mod session;
 mod session_view;
 mod set;
 mod set_named;
+mod set_places;
 mod show;
 mod state;
 mod statement;
