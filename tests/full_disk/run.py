@@ -2,12 +2,13 @@
 table, TRUNCATE, DROP, and a small table can be made.
 It also starts beside a large unfinished transaction, with a log of 8 MiB that is nearly full. While a disk fills up, a large table leaves
 room to others, and its rows take no longer than before: on tmpfs, where a vain attempt to take room is slow, and on ext4, where one takes
-all that there is.
+all that there is. A file that may grow no longer (ulimit -f) is a full disk to its table alone.
 
     run.py BINARY [--size MIB] [--only PART]    mounts small file systems; needs the right to (root; without ext4 `unshare -rm` before it)"""
 import argparse
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
@@ -21,6 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from with_server import Server
 
 OPTIONS = ("--innodb-redo-log-capacity=8388608", "--innodb-buffer-pool-size=16777216")
+# What a file may have (ulimit -f); those of the log have less.
+FILE_BYTES_MAX = 40 << 20
 
 
 class Check:
@@ -208,6 +211,33 @@ def check_growth(mount, binary, check):
     check.that(server.process.wait(60) == 0, "a clean end")
 
 
+def check_file_limit(mount, binary, check):
+    server = Server(binary, OPTIONS, datadir=mount / "data", log_path=check.log_path)
+    server.folder.mkdir()
+    server.start()
+    connection = connect(server)
+    run(connection, "create database d")
+    run(connection, "create table d.large(id int primary key auto_increment, s varchar(2000))")
+    run(connection, "insert into d.large(s) values (repeat('x', 1900))")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, resource.RLIM_INFINITY))
+    outcome = []
+    while isinstance(outcome, list):
+        outcome = run(connection, "insert into d.large(s) select s from d.large limit 4000")
+    check.that(outcome == 1114, f"a table as long as a file may be: {outcome}")
+    check.that(longest_file(mount) <= FILE_BYTES_MAX, "no file is longer")
+    run(connection, "create table d.other(id int primary key auto_increment, s varchar(2000))")
+    check.works(run(connection, "insert into d.other(s) select s from d.large limit 1000"), "another table has room")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    check.works(run(connection, "insert into d.large(s) select s from d.large limit 4000"), "inserts work again")
+    connection.close()
+    server.process.terminate()
+    check.that(server.process.wait(60) == 0, "a clean end")
+
+
+def longest_file(mount):
+    return max(path.stat().st_size for path in mount.rglob("*") if path.is_file())
+
+
 def mount_tmpfs(mount, mebibytes):
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", str(mount)], check=True)
 
@@ -229,7 +259,7 @@ def main():
     binary = pathlib.Path(arguments.binary).resolve()
     check = Check()
     parts = [("space", check_space, mount_tmpfs, arguments.size), ("starts", check_starts, mount_tmpfs, arguments.size),
-             ("growth", check_growth, mount_tmpfs, 4 * arguments.size)]
+             ("files", check_file_limit, mount_tmpfs, 2 * arguments.size), ("growth", check_growth, mount_tmpfs, 4 * arguments.size)]
     if os.geteuid() == 0 and shutil.which("mkfs.ext4") and os.path.exists("/dev/loop-control"):
         parts.append(("growth on ext4", check_growth, mount_ext4, 4 * arguments.size))
     else:
