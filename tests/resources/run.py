@@ -405,6 +405,52 @@ def prepared_memory_is_bounded(bench):
     return faults, f"{kept} of 4 MB, {growth >> 20} MB"
 
 
+def kept_memory_is_bounded(bench):
+    """What sessions keep between statements is out of what the server has for all of them: definitions of temporary tables and texts of
+    system variables are refused (3170) beyond it, conditions are left out."""
+    cursor, faults, figures = bench.killer, [], []
+    cursor.execute("SET GLOBAL global_connection_memory_limit = 67108864")
+    columns = ", ".join(f"c{number} VARCHAR(100) DEFAULT '{'x' * 100}' COMMENT '{'y' * 1000}'" for number in range(40))
+    warned = "DO 1" + f", CAST('{'z' * 100}' AS SIGNED)" * 60_000
+    for name, first, statements in (
+            ("temporary tables", "DO 0", (f"CREATE TEMPORARY TABLE resources.t{number} ({columns})" for number in range(3000))),
+            ("system variables", "DO 0", [f"SET SESSION session_track_system_variables = '{'x' * 20_000_000}'"]),
+            ("conditions", "SET max_error_count = 65535", [warned])):
+        before, connections, refused = bench.resident_bytes(), [], False
+        statements = list(statements)
+        for _ in range(8):
+            connection = bench.connect()
+            connections.append(connection)
+            mine = connection.cursor()
+            mine.execute(first)
+            try:
+                for sql in statements:
+                    mine.execute(sql)
+            except pymysql.err.MySQLError as error:
+                refused |= error.args[0] == 3170
+                if error.args[0] != 3170:
+                    faults.append(f"{name}: {error}")
+        # Trees of statements are freed at once, which the allocator tells the system of within seconds.
+        end = time.monotonic() + 10
+        while (growth := bench.resident_bytes() - before) > 100 << 20 and time.monotonic() < end:
+            time.sleep(0.1)
+        if growth > 100 << 20 or refused == (name == "conditions"):
+            faults.append(f"{name} took {growth >> 20} MB of 64 MB, {'refused' if refused else 'not refused'}")
+        figures.append(f"{growth >> 20}")
+        for connection in connections:
+            connection.close()
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            cursor.execute("SHOW GLOBAL STATUS LIKE 'Global_connection_memory'")
+            if cursor.fetchall()[0][1] == "0":
+                break
+            time.sleep(0.1)
+        else:
+            faults.append(f"{name}: Global_connection_memory does not fall to 0")
+    cursor.execute("SET GLOBAL global_connection_memory_limit = DEFAULT")
+    return faults, " ".join(figures) + " MB"
+
+
 def long_statements_are_bounded(bench):
     """Prepared statements of a long text: the text is kept, not several times its size."""
     connection = bench.connect()
@@ -499,7 +545,8 @@ def run(bench, options):
 
     # Memory that other tests used before would hide what these take.
     for name, test in (("long rows", long_rows_are_bounded), ("long prepared statements", long_statements_are_bounded),
-                       ("prepared memory", prepared_memory_is_bounded), ("cursors", cursors_stay_small),
+                       ("prepared memory", prepared_memory_is_bounded),
+                       ("kept memory", kept_memory_is_bounded), ("cursors", cursors_stay_small),
                        ("chains of set operations", chains_are_refused)):
         if options.only in name:
             judge(name, *test(bench))

@@ -105,7 +105,10 @@ impl Reservation {
 
     /// Gives all back.
     pub fn release(&self) {
-        self.server.give_back(self.bytes.take());
+        // Who has nothing leaves alone what all share.
+        if self.bytes.get() > 0 {
+            self.server.give_back(self.bytes.take());
+        }
     }
 
     fn missing(&self, held_bytes: u64) -> u64 {
