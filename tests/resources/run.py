@@ -61,6 +61,8 @@ UNDO_TIMES = 5
 GIVEN_BACK = {"many tables to drop", "many tables to lock", "many renames"}
 GIVEN_BACK_TIMES = 0.25
 TABLES_JOINED = 14
+# What a join of many tables takes beside what it keeps: a batch of rows for each operator.
+JOIN_BESIDE_BYTES = 100 << 20
 LONG = "REPEAT('ab', 2000000)"
 # Bytes, another number for each row.
 HUGE = "(64000000 + id)"
@@ -451,6 +453,48 @@ def kept_memory_is_bounded(bench):
     return faults, " ".join(figures) + " MB"
 
 
+def joins_share_memory(bench):
+    """A join of as many tables as there may be goes on on disk: its joins hold together what the statement may, and what all may."""
+    rows, faults, figures = 4000, [], []
+    names = ", ".join(f"few x{number}" for number in range(61))
+    equal = " AND ".join(f"x{number}.a = x{number - 1}.a" for number in range(1, 61))
+    bench.killer.execute(f"CREATE TABLE resources.few AS SELECT id a, a b FROM resources.t WHERE id <= {rows}")
+    connection, outcome = bench.connect(), []
+    cursor = connection.cursor()
+    cursor.execute("USE resources")
+
+    def join():
+        try:
+            cursor.execute(f"SELECT COUNT(*) FROM {names} WHERE {equal}")
+            outcome.append(cursor.fetchall()[0][0])
+        except pymysql.err.MySQLError as error:
+            outcome.append(f"error {error.args[0]}")
+
+    for first, limit in (("SET connection_memory_limit = 4194304", 4 << 20),
+                         ("SET connection_memory_limit = DEFAULT; SET GLOBAL global_connection_memory_limit = 16777216", 16 << 20)):
+        for sql in first.split("; "):
+            cursor.execute(sql)
+        thread, before, resident, most = threading.Thread(target=join), bench.resident_bytes(), 0, 0
+        outcome.clear()
+        thread.start()
+        end = time.monotonic() + SILENT_SECONDS
+        while thread.is_alive():
+            bench.killer.execute("SHOW GLOBAL STATUS LIKE 'Global_connection_memory'")
+            most = max(most, int(bench.killer.fetchall()[0][1]))
+            resident = max(resident, bench.resident_bytes() - before)
+            if time.monotonic() > end:
+                bench.killer.execute(f"KILL QUERY {connection.thread_id()}")
+            time.sleep(0.02)
+        thread.join()
+        figures.append(f"{most >> 20} of {limit >> 20} MB, resident {resident >> 20} MB")
+        # A step more than it may is reserved for what comes next, and the least buffers are not refused.
+        if most > limit + (2 << 20) or resident > limit + JOIN_BESIDE_BYTES or outcome != [rows]:
+            faults.append(f"{figures[-1]}, then {outcome}")
+    bench.killer.execute("SET GLOBAL global_connection_memory_limit = DEFAULT")
+    bench.killer.execute("DROP TABLE resources.few")
+    return faults, "; ".join(figures)
+
+
 def long_statements_are_bounded(bench):
     """Prepared statements of a long text: the text is kept, not several times its size."""
     connection = bench.connect()
@@ -546,7 +590,7 @@ def run(bench, options):
     # Memory that other tests used before would hide what these take.
     for name, test in (("long rows", long_rows_are_bounded), ("long prepared statements", long_statements_are_bounded),
                        ("prepared memory", prepared_memory_is_bounded),
-                       ("kept memory", kept_memory_is_bounded), ("cursors", cursors_stay_small),
+                       ("kept memory", kept_memory_is_bounded), ("joins of many tables", joins_share_memory), ("cursors", cursors_stay_small),
                        ("chains of set operations", chains_are_refused)):
         if options.only in name:
             judge(name, *test(bench))
