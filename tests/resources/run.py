@@ -68,6 +68,7 @@ LONG = "REPEAT('ab', 2000000)"
 HUGE = "(64000000 + id)"
 # JSON texts of so many bytes.
 TEXT = "(30000000 + id)"
+ONE_MEMBER = "JSON_OBJECT('a', id)"
 # A path that differs from row to row.
 WHOLE = "IF(id, '$', '$.a')"
 
@@ -100,6 +101,7 @@ SHAPES = [
     # One call over one long value.
     ("repeat", f"SELECT LENGTH(REPEAT('ab', {HUGE})) FROM t"),
     ("reverse", f"SELECT LENGTH(REVERSE(REPEAT('a', {HUGE}))) FROM t"),
+    ("quote", f"SELECT LENGTH(QUOTE(REPEAT('a', {HUGE}))) FROM t"),
     ("hex", f"SELECT LENGTH(HEX(REPEAT('a', {HUGE} DIV 2))) FROM t"),
     ("unhex", f"SELECT LENGTH(UNHEX(REPEAT('a', {HUGE}))) FROM t"),
     ("from_base64", f"SELECT LENGTH(FROM_BASE64(REPEAT('abcd', {HUGE} DIV 4))) FROM t"),
@@ -139,6 +141,8 @@ SHAPES = [
     ("json insert", "SELECT SUM(JSON_LENGTH(JSON_ARRAY_INSERT(n, '$[0]', id, '$[0]', id))) FROM documents, t"),
     ("json merge, arrays", "SELECT SUM(JSON_LENGTH(JSON_MERGE_PRESERVE(n, CAST(id AS JSON)))) FROM documents, t"),
     ("json merge, objects", "SELECT SUM(JSON_LENGTH(JSON_MERGE_PATCH(o, JSON_OBJECT('a', id), o))) FROM documents, t"),
+    ("json merge, many objects", f"SELECT SUM(JSON_LENGTH(JSON_MERGE_PRESERVE(o, {', '.join([ONE_MEMBER] * 400)}))) FROM documents, t"),
+    ("json merge, many patches", f"SELECT SUM(JSON_LENGTH(JSON_MERGE_PATCH(o, {', '.join([ONE_MEMBER] * 400)}))) FROM documents, t"),
     ("json compare", "SELECT SUM(n = JSON_SET(n, '$[last]', id)) FROM documents, t"),
     ("json distinct", "SELECT COUNT(DISTINCT JSON_SET(n, '$[last]', id)) FROM documents, t"),
     ("json sort", "SELECT JSON_LENGTH(JSON_SET(n, '$[last]', id)) FROM documents, t ORDER BY JSON_SET(n, '$[last]', id)"),
