@@ -1,10 +1,15 @@
 """A server on a file system with 0 bytes free: it serves, it starts again after kill -9, and space can be freed by DELETE of half of a
 table, TRUNCATE, DROP, and a small table can be made.
-It also starts beside a large unfinished transaction, with a log of 8 MiB that is nearly full.
+It also starts beside a large unfinished transaction, with a log of 8 MiB that is nearly full. While a disk fills up, a large table leaves
+room to others, and its rows take no longer than before: on tmpfs, where a vain attempt to take room is slow, and on ext4, where one takes
+all that there is. A file that may grow no longer (ulimit -f) is a full disk to its table alone.
 
-    run.py BINARY [--size MIB]    mounts a small tmpfs; needs the right to (root, or `unshare -rm` before it)"""
+    run.py BINARY [--size MIB] [--only PART]    mounts small file systems; needs the right to (root; without ext4 `unshare -rm` before it)"""
 import argparse
+import os
 import pathlib
+import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +22,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 from with_server import Server
 
 OPTIONS = ("--innodb-redo-log-capacity=8388608", "--innodb-buffer-pool-size=16777216")
+# What a file may have (ulimit -f); those of the log have less.
+FILE_BYTES_MAX = 40 << 20
 
 
 class Check:
@@ -160,19 +167,111 @@ def check_starts(mount, binary, check):
         subprocess.run(["rm", "-rf", str(folder), str(mount / "filler")], check=True)
 
 
+def worked_seconds(server):
+    """Processor time."""
+    fields = pathlib.Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def check_growth(mount, binary, check):
+    def free_mebibytes():
+        found = os.statvfs(mount)
+        return found.f_bavail * found.f_frsize >> 20
+
+    server = Server(binary, ("--innodb-buffer-pool-size=33554432",) + OPTIONS[:1], datadir=mount / "data", log_path=check.log_path)
+    server.folder.mkdir()
+    server.start()
+    connection = connect(server)
+    run(connection, "create database d")
+    run(connection, "create table d.large(id int primary key auto_increment, s varchar(2000))")
+    run(connection, "create table d.seed(id int primary key auto_increment, s varchar(2000))")
+    run(connection, "set cte_max_recursion_depth=100000")
+    run(connection, "insert into d.seed(s) with recursive c(n) as (select 1 union all select n+1 from c where n<1000) select repeat('x', 1900) from c")
+    # Each takes 2 MB. Its step is a quarter of it at the end, far more than is free then.
+    times, room = [], True
+    while room and free_mebibytes() > 10:
+        before = worked_seconds(server)
+        room = isinstance(run(connection, "insert into d.large(s) select s from d.seed"), list)
+        times.append(worked_seconds(server) - before)
+    check.that(room, "rows go in while 10 MiB are free")
+    usual, worst = sorted(times)[len(times) // 2], max(times[-20:])
+    check.that(worst < 5 * usual + 0.2, f"1,000 rows take {usual:.2f} s, and {worst:.2f} s at most where the disk is nearly full")
+    run(connection, "create table d.other(id int primary key auto_increment, s varchar(2000))")
+    check.works(run(connection, "insert into d.other(s) select s from d.seed"), f"another table has room, {free_mebibytes()} MiB are free")
+    refused = 0
+    for _ in range(2000):
+        refused = run(connection, "insert into d.large(s) select s from d.seed limit 30")
+        if not isinstance(refused, list):
+            break
+    check.that(refused == 1114 and free_mebibytes() < 1, f"all is used at the end: {free_mebibytes()} MiB, {refused}")
+    check.works(run(connection, "truncate table d.large"), "TRUNCATE")
+    check.works(run(connection, "insert into d.other(s) select s from d.seed"), "inserts work again")
+    connection.close()
+    server.process.terminate()
+    check.that(server.process.wait(60) == 0, "a clean end")
+
+
+def check_file_limit(mount, binary, check):
+    server = Server(binary, OPTIONS, datadir=mount / "data", log_path=check.log_path)
+    server.folder.mkdir()
+    server.start()
+    connection = connect(server)
+    run(connection, "create database d")
+    run(connection, "create table d.large(id int primary key auto_increment, s varchar(2000))")
+    run(connection, "insert into d.large(s) values (repeat('x', 1900))")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, resource.RLIM_INFINITY))
+    outcome = []
+    while isinstance(outcome, list):
+        outcome = run(connection, "insert into d.large(s) select s from d.large limit 4000")
+    check.that(outcome == 1114, f"a table as long as a file may be: {outcome}")
+    check.that(longest_file(mount) <= FILE_BYTES_MAX, "no file is longer")
+    run(connection, "create table d.other(id int primary key auto_increment, s varchar(2000))")
+    check.works(run(connection, "insert into d.other(s) select s from d.large limit 1000"), "another table has room")
+    resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    check.works(run(connection, "insert into d.large(s) select s from d.large limit 4000"), "inserts work again")
+    connection.close()
+    server.process.terminate()
+    check.that(server.process.wait(60) == 0, "a clean end")
+
+
+def longest_file(mount):
+    return max(path.stat().st_size for path in mount.rglob("*") if path.is_file())
+
+
+def mount_tmpfs(mount, mebibytes):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs", str(mount)], check=True)
+
+
+def mount_ext4(mount, mebibytes):
+    image = mount.parent / "image"
+    with open(image, "wb") as file:
+        file.truncate(mebibytes << 20)
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-m", "0", str(image)], check=True)
+    subprocess.run(["mount", "-o", "loop", str(image), str(mount)], check=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary")
     parser.add_argument("--size", type=int, default=96, help="MiB of the file system")
+    parser.add_argument("--only", default="", help="names with this in them")
     arguments = parser.parse_args()
     binary = pathlib.Path(arguments.binary).resolve()
     check = Check()
-    for part in (check_space, check_starts):
+    parts = [("space", check_space, mount_tmpfs, arguments.size), ("starts", check_starts, mount_tmpfs, arguments.size),
+             ("files", check_file_limit, mount_tmpfs, 2 * arguments.size), ("growth", check_growth, mount_tmpfs, 4 * arguments.size)]
+    if os.geteuid() == 0 and shutil.which("mkfs.ext4") and os.path.exists("/dev/loop-control"):
+        parts.append(("growth on ext4", check_growth, mount_ext4, 4 * arguments.size))
+    else:
+        print("growth on ext4 is left out: it takes root, mkfs.ext4 and loop devices")
+    for name, part, make, size in parts:
+        if arguments.only not in name:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             mount = pathlib.Path(folder) / "disk"
             mount.mkdir()
             check.log_path = pathlib.Path(folder) / "server.log"
-            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={arguments.size}m", "tmpfs", str(mount)], check=True)
+            make(mount, size)
             try:
                 part(mount, binary, check)
             finally:

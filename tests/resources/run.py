@@ -61,11 +61,14 @@ UNDO_TIMES = 5
 GIVEN_BACK = {"many tables to drop", "many tables to lock", "many renames"}
 GIVEN_BACK_TIMES = 0.25
 TABLES_JOINED = 14
+# What a join of many tables takes beside what it keeps: a batch of rows for each operator.
+JOIN_BESIDE_BYTES = 100 << 20
 LONG = "REPEAT('ab', 2000000)"
 # Bytes, another number for each row.
 HUGE = "(64000000 + id)"
 # JSON texts of so many bytes.
 TEXT = "(30000000 + id)"
+ONE_MEMBER = "JSON_OBJECT('a', id)"
 # A path that differs from row to row.
 WHOLE = "IF(id, '$', '$.a')"
 
@@ -98,6 +101,7 @@ SHAPES = [
     # One call over one long value.
     ("repeat", f"SELECT LENGTH(REPEAT('ab', {HUGE})) FROM t"),
     ("reverse", f"SELECT LENGTH(REVERSE(REPEAT('a', {HUGE}))) FROM t"),
+    ("quote", f"SELECT LENGTH(QUOTE(REPEAT('a', {HUGE}))) FROM t"),
     ("hex", f"SELECT LENGTH(HEX(REPEAT('a', {HUGE} DIV 2))) FROM t"),
     ("unhex", f"SELECT LENGTH(UNHEX(REPEAT('a', {HUGE}))) FROM t"),
     ("from_base64", f"SELECT LENGTH(FROM_BASE64(REPEAT('abcd', {HUGE} DIV 4))) FROM t"),
@@ -137,6 +141,8 @@ SHAPES = [
     ("json insert", "SELECT SUM(JSON_LENGTH(JSON_ARRAY_INSERT(n, '$[0]', id, '$[0]', id))) FROM documents, t"),
     ("json merge, arrays", "SELECT SUM(JSON_LENGTH(JSON_MERGE_PRESERVE(n, CAST(id AS JSON)))) FROM documents, t"),
     ("json merge, objects", "SELECT SUM(JSON_LENGTH(JSON_MERGE_PATCH(o, JSON_OBJECT('a', id), o))) FROM documents, t"),
+    ("json merge, many objects", f"SELECT SUM(JSON_LENGTH(JSON_MERGE_PRESERVE(o, {', '.join([ONE_MEMBER] * 400)}))) FROM documents, t"),
+    ("json merge, many patches", f"SELECT SUM(JSON_LENGTH(JSON_MERGE_PATCH(o, {', '.join([ONE_MEMBER] * 400)}))) FROM documents, t"),
     ("json compare", "SELECT SUM(n = JSON_SET(n, '$[last]', id)) FROM documents, t"),
     ("json distinct", "SELECT COUNT(DISTINCT JSON_SET(n, '$[last]', id)) FROM documents, t"),
     ("json sort", "SELECT JSON_LENGTH(JSON_SET(n, '$[last]', id)) FROM documents, t ORDER BY JSON_SET(n, '$[last]', id)"),
@@ -405,6 +411,94 @@ def prepared_memory_is_bounded(bench):
     return faults, f"{kept} of 4 MB, {growth >> 20} MB"
 
 
+def kept_memory_is_bounded(bench):
+    """What sessions keep between statements is out of what the server has for all of them: definitions of temporary tables and texts of
+    system variables are refused (3170) beyond it, conditions are left out."""
+    cursor, faults, figures = bench.killer, [], []
+    cursor.execute("SET GLOBAL global_connection_memory_limit = 67108864")
+    columns = ", ".join(f"c{number} VARCHAR(100) DEFAULT '{'x' * 100}' COMMENT '{'y' * 1000}'" for number in range(40))
+    warned = "DO 1" + f", CAST('{'z' * 100}' AS SIGNED)" * 60_000
+    for name, first, statements in (
+            ("temporary tables", "DO 0", (f"CREATE TEMPORARY TABLE resources.t{number} ({columns})" for number in range(3000))),
+            ("system variables", "DO 0", [f"SET SESSION session_track_system_variables = '{'x' * 20_000_000}'"]),
+            ("conditions", "SET max_error_count = 65535", [warned])):
+        before, connections, refused = bench.resident_bytes(), [], False
+        statements = list(statements)
+        for _ in range(8):
+            connection = bench.connect()
+            connections.append(connection)
+            mine = connection.cursor()
+            mine.execute(first)
+            try:
+                for sql in statements:
+                    mine.execute(sql)
+            except pymysql.err.MySQLError as error:
+                refused |= error.args[0] == 3170
+                if error.args[0] != 3170:
+                    faults.append(f"{name}: {error}")
+        # Trees of statements are freed at once, which the allocator tells the system of within seconds.
+        end = time.monotonic() + 10
+        while (growth := bench.resident_bytes() - before) > 100 << 20 and time.monotonic() < end:
+            time.sleep(0.1)
+        if growth > 100 << 20 or refused == (name == "conditions"):
+            faults.append(f"{name} took {growth >> 20} MB of 64 MB, {'refused' if refused else 'not refused'}")
+        figures.append(f"{growth >> 20}")
+        for connection in connections:
+            connection.close()
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            cursor.execute("SHOW GLOBAL STATUS LIKE 'Global_connection_memory'")
+            if cursor.fetchall()[0][1] == "0":
+                break
+            time.sleep(0.1)
+        else:
+            faults.append(f"{name}: Global_connection_memory does not fall to 0")
+    cursor.execute("SET GLOBAL global_connection_memory_limit = DEFAULT")
+    return faults, " ".join(figures) + " MB"
+
+
+def joins_share_memory(bench):
+    """A join of as many tables as there may be goes on on disk: its joins hold together what the statement may, and what all may."""
+    rows, faults, figures = 4000, [], []
+    names = ", ".join(f"few x{number}" for number in range(61))
+    equal = " AND ".join(f"x{number}.a = x{number - 1}.a" for number in range(1, 61))
+    bench.killer.execute(f"CREATE TABLE resources.few AS SELECT id a, a b FROM resources.t WHERE id <= {rows}")
+    connection, outcome = bench.connect(), []
+    cursor = connection.cursor()
+    cursor.execute("USE resources")
+
+    def join():
+        try:
+            cursor.execute(f"SELECT COUNT(*) FROM {names} WHERE {equal}")
+            outcome.append(cursor.fetchall()[0][0])
+        except pymysql.err.MySQLError as error:
+            outcome.append(f"error {error.args[0]}")
+
+    for first, limit in (("SET connection_memory_limit = 4194304", 4 << 20),
+                         ("SET connection_memory_limit = DEFAULT; SET GLOBAL global_connection_memory_limit = 16777216", 16 << 20)):
+        for sql in first.split("; "):
+            cursor.execute(sql)
+        thread, before, resident, most = threading.Thread(target=join), bench.resident_bytes(), 0, 0
+        outcome.clear()
+        thread.start()
+        end = time.monotonic() + SILENT_SECONDS
+        while thread.is_alive():
+            bench.killer.execute("SHOW GLOBAL STATUS LIKE 'Global_connection_memory'")
+            most = max(most, int(bench.killer.fetchall()[0][1]))
+            resident = max(resident, bench.resident_bytes() - before)
+            if time.monotonic() > end:
+                bench.killer.execute(f"KILL QUERY {connection.thread_id()}")
+            time.sleep(0.02)
+        thread.join()
+        figures.append(f"{most >> 20} of {limit >> 20} MB, resident {resident >> 20} MB")
+        # A step more than it may is reserved for what comes next, and the least buffers are not refused.
+        if most > limit + (2 << 20) or resident > limit + JOIN_BESIDE_BYTES or outcome != [rows]:
+            faults.append(f"{figures[-1]}, then {outcome}")
+    bench.killer.execute("SET GLOBAL global_connection_memory_limit = DEFAULT")
+    bench.killer.execute("DROP TABLE resources.few")
+    return faults, "; ".join(figures)
+
+
 def long_statements_are_bounded(bench):
     """Prepared statements of a long text: the text is kept, not several times its size."""
     connection = bench.connect()
@@ -499,7 +593,8 @@ def run(bench, options):
 
     # Memory that other tests used before would hide what these take.
     for name, test in (("long rows", long_rows_are_bounded), ("long prepared statements", long_statements_are_bounded),
-                       ("prepared memory", prepared_memory_is_bounded), ("cursors", cursors_stay_small),
+                       ("prepared memory", prepared_memory_is_bounded),
+                       ("kept memory", kept_memory_is_bounded), ("joins of many tables", joins_share_memory), ("cursors", cursors_stay_small),
                        ("chains of set operations", chains_are_refused)):
         if options.only in name:
             judge(name, *test(bench))

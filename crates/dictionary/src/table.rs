@@ -48,6 +48,11 @@ pub struct TableDefinition {
     pub options: TableOptions,
 }
 
+/// What an open table, one of its columns and one of its indexes take beside their texts.
+const TABLE_BYTES: usize = 4 << 10;
+const COLUMN_BYTES: usize = 512;
+const INDEX_BYTES: usize = 2 << 10;
+
 /// Table options that are kept and printed back.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TableOptions {
@@ -195,6 +200,14 @@ impl CheckDefinition {
 }
 
 impl TableDefinition {
+    /// What the table takes in memory while it is open, without its pages: about so many bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        // What is stored of it is its texts, mostly.
+        let texts = crate::encode_table(self).len();
+        let parts = self.columns.len() * COLUMN_BYTES + self.indexes.len() * INDEX_BYTES;
+        (TABLE_BYTES + parts + texts) as u64
+    }
+
     /// The primary key, if the table has one.
     pub fn primary_key(&self) -> Option<&IndexDefinition> {
         self.indexes.first().filter(|index| index.kind == IndexKind::Primary)

@@ -33,8 +33,18 @@ pub struct TemporaryTables {
 #[derive(Default)]
 struct State {
     tables: BTreeMap<TableName, Arc<Table>>,
+    /// What their definitions take.
+    definition_bytes: u64,
     /// Made with the first table.
     space: Option<Space>,
+}
+
+impl State {
+    fn remove(&mut self, name: &TableName) -> Option<Arc<Table>> {
+        let removed = self.tables.remove(name)?;
+        self.definition_bytes -= removed.definition.memory_bytes();
+        Some(removed)
+    }
 }
 
 /// Where a session's temporary tables are.
@@ -113,7 +123,7 @@ impl TemporaryTables {
 
     /// Removes a table with its rows, also those of an unfinished transaction. False if there is none of that name.
     pub fn drop_table(&self, name: &TableName) -> bool {
-        let removed = lock(&self.state).tables.remove(name);
+        let removed = lock(&self.state).remove(name);
         if let Some(table) = &removed {
             self.count.fetch_sub(1, Ordering::Relaxed);
             self.discard(table);
@@ -123,7 +133,7 @@ impl TemporaryTables {
 
     /// Removes all tables, and what they took.
     pub fn drop_all(&self) {
-        let State { space, tables } = std::mem::take(&mut *lock(&self.state));
+        let State { space, tables, .. } = std::mem::take(&mut *lock(&self.state));
         self.count.store(0, Ordering::Relaxed);
         let Some(space) = space else { return };
         let temporary = &self.engine.tables.temporary;
@@ -229,8 +239,9 @@ impl TemporaryTables {
     fn publish(&self, replaced: &[&Arc<Table>], name: TableName, table: &Arc<Table>) {
         let mut state = lock(&self.state);
         for old in replaced {
-            state.tables.remove(&old.definition.name);
+            state.remove(&old.definition.name);
         }
+        state.definition_bytes += table.definition.memory_bytes();
         state.tables.insert(name, table.clone());
         self.count.store(state.tables.len(), Ordering::Relaxed);
         drop(state);
@@ -253,6 +264,11 @@ impl TemporaryTables {
                 return;
             }
         }
+    }
+
+    /// What the definitions of all these tables take in memory.
+    pub fn definition_bytes(&self) -> u64 {
+        lock(&self.state).definition_bytes
     }
 
     /// Pages of the space's file; 0 without one.

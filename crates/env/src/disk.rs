@@ -22,6 +22,10 @@ pub trait Disk: Send + Sync {
     fn list(&self, directory: &Path) -> DiskResult<Vec<String>>;
     /// Whether a directory exists.
     fn directory_exists(&self, path: &Path) -> DiskResult<bool>;
+    /// Whether there is a directory in which this process may make files. Disks without rights know of none that it may not.
+    fn may_write_in(&self, path: &Path) -> bool {
+        self.directory_exists(path).unwrap_or(false)
+    }
     /// Creates a directory and its missing parents. No error if it exists.
     fn create_directory(&self, path: &Path) -> DiskResult<()>;
     /// Removes an empty directory.

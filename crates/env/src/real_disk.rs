@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{FallocateFlags, FlockOperation, OFlags};
+use rustix::fs::{Access, FallocateFlags, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use crate::temporary::TEMPORARY_PREFIX;
@@ -149,6 +149,11 @@ impl Disk for RealDisk {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(disk_error(error, "stat", path)),
         }
+    }
+
+    fn may_write_in(&self, path: &Path) -> bool {
+        let is_allowed = || rustix::fs::access(self.full(path), Access::READ_OK | Access::WRITE_OK).is_ok();
+        self.directory_exists(path).unwrap_or(false) && is_allowed()
     }
 
     fn create_directory(&self, path: &Path) -> DiskResult<()> {

@@ -2,7 +2,9 @@
 //! Here is also the one rule of strict mode for what expressions report while a statement changes data: some warnings
 //! are errors then ([`Diagnostics::escalate`]). Whoever runs the statement looks for them with [`Diagnostics::raised`].
 
+use crate::condition_memory::{Charge, ConditionMemory};
 use crate::{ErrorCode, SqlError, SqlResult, code};
+use std::sync::Arc;
 
 /// Warnings that end a data-changing statement in strict mode.
 const ESCALATED: [ErrorCode; 21] = [
@@ -60,10 +62,11 @@ pub struct Condition {
     pub error: SqlError,
 }
 
-/// The conditions of the last statement. All are counted, the first `kept_max` are kept.
-#[derive(Clone, Debug)]
+/// The conditions of the last statement. All are counted, the first `kept_max` are kept, as far as there is memory for them.
+#[derive(Debug)]
 pub struct Diagnostics {
     conditions: Vec<Condition>,
+    charge: Charge,
     kept_max: usize,
     count: u64,
     error_count: u64,
@@ -88,6 +91,22 @@ impl DiagnosticsMark {
     }
 }
 
+/// All that was reported up to a moment, for [`Diagnostics::go_back`].
+#[derive(Debug)]
+pub struct Reported {
+    mark: DiagnosticsMark,
+    escalates: bool,
+    raised: Option<SqlError>,
+    second: Option<SqlError>,
+}
+
+impl Reported {
+    /// How many conditions there were.
+    pub fn count(&self) -> u64 {
+        self.mark.count
+    }
+}
+
 /// Conditions that were taken out to be put back behind others.
 #[derive(Clone, Debug, Default)]
 pub struct TakenConditions {
@@ -102,6 +121,7 @@ impl Diagnostics {
     pub fn new(kept_max: usize) -> Diagnostics {
         Diagnostics {
             conditions: Vec::new(),
+            charge: Charge::default(),
             kept_max,
             count: 0,
             error_count: 0,
@@ -111,9 +131,17 @@ impl Diagnostics {
         }
     }
 
+    /// The same, whose conditions are charged to a memory.
+    pub fn charged_to(self, memory: Arc<dyn ConditionMemory>) -> Diagnostics {
+        Diagnostics { charge: Charge::to(memory), ..self }
+    }
+
     /// Forgets everything: a new statement starts.
     pub fn clear(&mut self) {
         self.conditions.clear();
+        if self.charge.release() {
+            self.conditions = Vec::new();
+        }
         self.count = 0;
         self.error_count = 0;
         self.second = None;
@@ -146,9 +174,23 @@ impl Diagnostics {
 
     /// Forgets what was added since the mark.
     pub fn forget_since(&mut self, mark: DiagnosticsMark) {
+        self.charge.forget(&self.conditions[mark.kept.min(self.conditions.len())..]);
         self.conditions.truncate(mark.kept);
         self.count = mark.count;
         self.error_count = mark.error_count;
+    }
+
+    /// What was reported so far, to go back to.
+    pub fn reported(&self) -> Reported {
+        let (raised, second) = (self.raised.clone(), self.second.clone());
+        Reported { mark: self.mark(), escalates: self.escalates, raised, second }
+    }
+
+    /// As if nothing had been reported since then.
+    pub fn go_back(&mut self, reported: Reported) {
+        self.forget_since(reported.mark);
+        self.escalates = reported.escalates;
+        (self.raised, self.second) = (reported.raised, reported.second);
     }
 
     /// What is kept of what was added since the mark.
@@ -164,6 +206,7 @@ impl Diagnostics {
 
     /// Takes out what was added since the mark, and what was raised.
     pub fn take_since(&mut self, mark: DiagnosticsMark) -> TakenConditions {
+        self.charge.forget(&self.conditions[mark.kept..]);
         let taken = TakenConditions {
             conditions: self.conditions.split_off(mark.kept),
             count: self.count - mark.count,
@@ -178,8 +221,7 @@ impl Diagnostics {
     pub fn put_back(&mut self, taken: TakenConditions) {
         self.count += taken.count;
         self.error_count += taken.error_count;
-        let room = self.kept_max.saturating_sub(self.conditions.len());
-        self.conditions.extend(taken.conditions.into_iter().take(room));
+        taken.conditions.into_iter().for_each(|condition| self.keep(condition));
         self.raised = self.raised.take().or(taken.raised);
     }
 
@@ -207,8 +249,12 @@ impl Diagnostics {
         }
         self.count += 1;
         self.error_count += u64::from(level == Level::Error);
-        if self.conditions.len() < self.kept_max {
-            self.conditions.push(Condition { level, error });
+        self.keep(Condition { level, error });
+    }
+
+    fn keep(&mut self, condition: Condition) {
+        if self.conditions.len() < self.kept_max && self.charge.covers(&condition) {
+            self.conditions.push(condition);
         }
     }
 
@@ -220,9 +266,11 @@ impl Diagnostics {
     /// Adds a warning before the kept condition at that place: for rows that are reported later than rows behind them.
     pub fn insert_warning(&mut self, at: usize, error: SqlError) {
         self.count += 1;
-        if at < self.kept_max {
+        let condition = Condition { level: Level::Warning, error };
+        if at < self.kept_max && self.charge.covers(&condition) {
             let at = at.min(self.conditions.len());
-            self.conditions.insert(at, Condition { level: Level::Warning, error });
+            self.conditions.insert(at, condition);
+            self.charge.forget(&self.conditions[self.kept_max.min(self.conditions.len())..]);
             self.conditions.truncate(self.kept_max);
         }
     }

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod condition_memory;
 mod diagnostics;
 mod format;
 pub mod handler;
@@ -11,7 +12,8 @@ pub mod handler;
 #[path = "generated/catalogue.rs"]
 pub mod code;
 
-pub use diagnostics::{Condition, Diagnostics, DiagnosticsMark, Level, TakenConditions};
+pub use condition_memory::ConditionMemory;
+pub use diagnostics::{Condition, Diagnostics, DiagnosticsMark, Level, Reported, TakenConditions};
 
 /// One entry of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -57,10 +57,10 @@ fn truth(condition: &Expression, run: &mut Run<'_, '_>) -> SqlResult<Option<bool
         subquery.evaluate(RowRef::EMPTY, run)?;
     }
     // What the comparison itself reports is for the rows.
-    let reported = run.diagnostics().clone();
+    let reported = run.diagnostics().reported();
     let holds = condition.holds(RowRef::EMPTY, run);
     if !compared.is_empty() {
-        *run.diagnostics() = reported;
+        run.diagnostics().go_back(reported);
     }
     holds.map(Some)
 }

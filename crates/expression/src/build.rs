@@ -576,29 +576,29 @@ impl Expression {
             return self;
         }
         let warnings = context.diagnostics().count();
-        let before = context.diagnostics().clone();
+        let before = context.diagnostics().reported();
         match self.evaluate(RowRef::EMPTY, context) {
             // A number that is too great for an integer is kept as what made it: error 1690 shows that.
             Ok(Value::Double(value)) if !convert::fits_integer(value) => {
-                *context.diagnostics() = before;
+                context.diagnostics().go_back(before);
                 self
             }
             Ok(Value::Float(value)) if !convert::fits_integer(value.into()) => {
-                *context.diagnostics() = before;
+                context.diagnostics().go_back(before);
                 self
             }
             // A text that is read as a number in silence, or as another one.
             Ok(value) if convert::is_misread(&self, value.as_ref()) => {
-                *context.diagnostics() = before;
+                context.diagnostics().go_back(before);
                 self
             }
             // A moment that a function made is rounded otherwise than one that is written.
             Ok(Value::Time(time)) if time.microseconds >= 500_000 && convert::is_made(&self) => {
-                *context.diagnostics() = before;
+                context.diagnostics().go_back(before);
                 self
             }
             Ok(Value::DateTime(moment)) if moment.microsecond >= 500_000 && convert::is_made(&self) => {
-                *context.diagnostics() = before;
+                context.diagnostics().go_back(before);
                 self
             }
             Ok(value) if context.diagnostics().count() == warnings && is_kept(&value) => {
@@ -609,7 +609,7 @@ impl Expression {
                 new(ExpressionKind::Literal(value), result)
             }
             _ => {
-                *context.diagnostics() = before;
+                context.diagnostics().go_back(before);
                 self
             }
         }

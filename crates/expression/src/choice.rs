@@ -39,9 +39,9 @@ pub(crate) fn hides_number(expression: &Expression, context: &mut dyn Evaluation
     if !is_choice || !is_text(&expression.result) {
         return false;
     }
-    let before = context.diagnostics().clone();
+    let before = context.diagnostics().reported();
     let chosen = expression.chosen(RowRef::EMPTY, context);
-    *context.diagnostics() = before;
+    context.diagnostics().go_back(before);
     matches!(chosen, Ok(Some(chosen)) if !is_text(&chosen.result))
 }
 

@@ -684,9 +684,9 @@ pub fn held(found: TypedValue, target: &ColumnType, context: &mut dyn Evaluation
             Ok(Value::Int(number as i64))
         }
         value @ Value::Bytes(_) if held != wanted => {
-            let before = context.diagnostics().clone();
+            let before = context.diagnostics().reported();
             let converted = chosen(Operand::Owned(value), from, target, context);
-            *context.diagnostics() = before;
+            context.diagnostics().go_back(before);
             converted
         }
         value => chosen(Operand::Owned(value), from, target, context),

@@ -11,7 +11,7 @@ pub fn merge_preserve<'d>(left: Built<'d>, right: Built<'d>, steps: &mut Steps<'
     Ok(match (level_opened(left, steps)?, level_opened(right, steps)?) {
         (Built::Object(left), Built::Object(right)) => {
             let right = right.into_pairs();
-            Built::Object(merged(left, right, |old, new| match old {
+            Built::Object(merged(left, right, steps, |old, new, steps| match old {
                 Some(old) => merge_preserve(old, new, steps).map(Some),
                 None => Ok(Some(new)),
             })?)
@@ -34,14 +34,14 @@ pub fn merge_patch<'d>(target: Built<'d>, patch: Node<'d>, steps: &mut Steps<'_>
         Built::Object(members) => members,
         _ => Members::new(),
     };
-    let merge = |old: Option<Built<'d>>, patch| match patch {
+    let merge = |old: Option<Built<'d>>, patch, steps: &mut Steps<'_>| match patch {
         Built::Kept(Node::Null) => Ok(None),
         Built::Kept(patch @ Node::Object(_)) => {
             merge_patch(old.unwrap_or(Built::Null), patch, steps).map(Some)
         }
         other => Ok(Some(other)),
     };
-    merged(target, patch.into_pairs(), merge).map(Built::Object)
+    merged(target, patch.into_pairs(), steps, merge).map(Built::Object)
 }
 
 /// The value with its first level open.
@@ -57,23 +57,30 @@ fn elements_of(value: Built<'_>) -> Vec<Built<'_>> {
     }
 }
 
-/// The members of the left object, where `merge` makes a value of each right one and of the left one with the same key.
+/// The members of the left object, where `merge` makes a value of each right one and of the left one with the same key. Each is a step:
+/// there may be many, and many objects that are merged into them.
 fn merged<'d>(
     left: Members<'d>,
     right: Vec<(Cow<'d, [u8]>, Built<'d>)>,
-    mut merge: impl FnMut(Option<Built<'d>>, Built<'d>) -> SqlResult<Option<Built<'d>>>,
+    steps: &mut Steps<'_>,
+    mut merge: impl FnMut(Option<Built<'d>>, Built<'d>, &mut Steps<'_>) -> SqlResult<Option<Built<'d>>>,
 ) -> SqlResult<Members<'d>> {
     let mut members = Vec::with_capacity(left.len().max(right.len()));
     let mut left = left.into_pairs().into_iter().peekable();
     for (key, value) in right {
         while let Some(earlier) = left.next_if(|(other, _)| key_order(other, &key).is_lt()) {
+            steps.next(0)?;
             members.push(earlier);
         }
+        steps.next(0)?;
         let old = left.next_if(|(other, _)| *other == key).map(|(_, old)| old);
-        if let Some(value) = merge(old, value)? {
+        if let Some(value) = merge(old, value, steps)? {
             members.push((key, value));
         }
     }
-    members.extend(left);
+    for later in left {
+        steps.next(0)?;
+        members.push(later);
+    }
     Ok(Members::from_sorted(members))
 }

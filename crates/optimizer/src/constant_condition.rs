@@ -32,8 +32,8 @@ pub fn is_known(condition: &Expression) -> bool {
 
 /// Whether a condition without columns does not hold. What its evaluation reports is for nobody.
 pub fn fails(condition: &Expression, context: &mut dyn PlanningSurroundings) -> bool {
-    let before = context.diagnostics().clone();
+    let before = context.diagnostics().reported();
     let truth = condition.truth(RowRef::EMPTY, context);
-    *context.diagnostics() = before;
+    context.diagnostics().go_back(before);
     matches!(truth, Ok(truth) if truth != Some(true))
 }

@@ -112,9 +112,9 @@ fn has_no_row(survey: &mut Survey<'_>, access: &TableAccess) -> bool {
     if !access.path.single_row || !conditions.into_iter().all(super::is_known_now) {
         return false;
     }
-    let warnings = survey.optimizer.context.diagnostics().clone();
+    let warnings = survey.optimizer.context.diagnostics().reported();
     let ranges = key_ranges(&access.table, &access.path, RowRef::EMPTY, survey.optimizer.context);
-    *survey.optimizer.context.diagnostics() = warnings;
+    survey.optimizer.context.diagnostics().go_back(warnings);
     let engine = survey.optimizer.engine;
     let is_missing = ranges.is_ok_and(|ranges| {
         ranges

@@ -101,9 +101,9 @@ fn read_row(
     let transaction = survey.transaction?;
     let crate::Source::Base(table) = &survey.optimizer.block.tables[number].source else { return None };
     let table = table.clone();
-    let warnings = survey.optimizer.context.diagnostics().clone();
+    let warnings = survey.optimizer.context.diagnostics().reported();
     let key = point_key(&table, path, RowRef::EMPTY, survey.optimizer.context);
-    *survey.optimizer.context.diagnostics() = warnings;
+    survey.optimizer.context.diagnostics().go_back(warnings);
     let key = key.ok()??;
     let mut values = None;
     let mut take = |bytes: &[u8]| {
@@ -123,9 +123,9 @@ pub(super) fn ranges_of(
     table: &Table,
     path: &AccessPath,
 ) -> Option<Vec<KeyRange>> {
-    let warnings = optimizer.context.diagnostics().clone();
+    let warnings = optimizer.context.diagnostics().reported();
     let ranges = key_ranges(table, path, RowRef::EMPTY, optimizer.context);
-    *optimizer.context.diagnostics() = warnings;
+    optimizer.context.diagnostics().go_back(warnings);
     ranges.ok()
 }
 

@@ -32,7 +32,7 @@ pub fn check_converted(
     constant: &Expression,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<()> {
-    let before = context.diagnostics().clone();
+    let before = context.diagnostics().reported();
     context.diagnostics().escalate(true);
     let date = ColumnType::new(TypeKind::Date);
     let compared = constant.evaluate(RowRef::EMPTY, context).and_then(|value| {
@@ -41,7 +41,7 @@ pub fn check_converted(
         compare_values(mode, value.as_ref(), column_type, value.as_ref(), beside, context)
     });
     let raised = context.diagnostics().take_raised();
-    *context.diagnostics() = before;
+    context.diagnostics().go_back(before);
     match raised {
         Some(error) => Err(error),
         None => compared.map(|_| ()),

@@ -152,9 +152,9 @@ pub fn estimated_rows(
     path: &AccessPath,
     context: &mut dyn EvaluationContext,
 ) -> Option<f64> {
-    let reported = context.diagnostics().clone();
+    let reported = context.diagnostics().reported();
     let ranges = key_ranges(table, path, RowRef::EMPTY, context);
-    *context.diagnostics() = reported;
+    context.diagnostics().go_back(reported);
     let ranges = ranges.ok()?;
     let (count, asked) = (ranges.len(), ranges.len().min(ESTIMATED_RANGES_MAX));
     let mut rows = 0.0;

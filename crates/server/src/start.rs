@@ -10,7 +10,7 @@ use crate::reactor::Group;
 use crate::shared::Shared;
 use env::{Disk, DiskErrorKind, Environment, OpenMode};
 use session::{Instance, InstanceOptions, ServerControl};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -212,13 +212,14 @@ impl ServerControl for StopOrder {
     }
 }
 
-/// SIGTERM and SIGINT stop the server; SIGHUP does nothing.
+/// SIGTERM and SIGINT stop the server; SIGHUP does nothing. Nor does SIGXFSZ: a write beyond the limit of a file's size (ulimit -f) fails
+/// as on a full disk.
 fn watch_signals(environment: &Environment, stop: &Arc<StopOrder>) -> Result<(), StartError> {
-    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP])?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP, SIGXFSZ])?;
     let stop = Arc::clone(stop);
     let body = move || {
         for signal in signals.forever() {
-            if signal != SIGHUP {
+            if matches!(signal, SIGTERM | SIGINT) {
                 stop.shutdown();
             }
         }

@@ -129,9 +129,9 @@ pub(crate) fn selected_table(
     let described = session.run_in_transaction(&locks, false, |session, reads_lock| {
         let described = session.with_context(&locks, reads_lock, &parameters, |context| {
             // What the text is told of is told when the query runs.
-            let before = context.diagnostics.clone();
+            let before = context.diagnostics.reported();
             let described = planning::describe_for_table(&statement, context)?;
-            *context.diagnostics = before;
+            context.diagnostics.go_back(before);
             Ok(described)
         });
         session.transaction.only_planned = described.is_err();
@@ -306,7 +306,9 @@ fn alter_with(
         carry_out(session, alteration)
     };
     let rows = if session.temporary.has(name) {
-        alter(session)?
+        let altered = alter(session);
+        crate::temporary::settle_memory(session);
+        altered?
     } else {
         check_locked_tables(session, std::slice::from_ref(name))?;
         let names = definer(session).names_to_alter(name, actions)?;
@@ -324,6 +326,9 @@ fn alter_with(
 
 /// Carries out a change that is decided. Returns the number of rows that it reports as copied, if it tells any.
 fn carry_out(session: &mut Session, mut alteration: Alteration) -> SqlResult<Option<u64>> {
+    if alteration.definition().id.is_temporary() {
+        crate::temporary::make_room(session, alteration.definition())?;
+    }
     let copied = if alteration.copies_rows() {
         in_own_transaction(session, |context| {
             let plan = planning::plan_rows(alteration.definition(), context)?;

@@ -14,6 +14,9 @@ mod explain;
 mod foreign_key_locks;
 mod handler;
 mod hints;
+mod kept_memory;
+#[cfg(test)]
+mod kept_memory_tests;
 #[cfg(test)]
 mod lock_tests;
 mod locks_needed;
@@ -29,6 +32,7 @@ mod session;
 mod session_view;
 mod set;
 mod set_named;
+mod set_places;
 mod show;
 mod state;
 mod statement;

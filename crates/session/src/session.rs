@@ -2,9 +2,10 @@
 //! Thread rules: owned by the connection; used by one thread at a time. Statements are in `statement.rs`.
 
 use crate::handler::Handlers;
+use crate::kept_memory::KeptMemory;
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
-use crate::state::{SessionState, StatementNumbers};
+use crate::state::{SYSTEM_VARIABLES, SessionState, StatementNumbers};
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;
 use crate::user_variables::UserVariables;
@@ -50,6 +51,8 @@ pub struct Session {
     pub(crate) transaction: TransactionState,
     /// Behind the transaction: what it has changed of them is undone first.
     pub(crate) temporary: TemporaryTables,
+    /// What their definitions take.
+    pub(crate) temporary_memory: KeptMemory,
     pub(crate) locks: HeldLocks,
     pub(crate) handlers: Handlers,
     pub(crate) prepared: PreparedStatements,
@@ -133,9 +136,11 @@ impl Session {
             shared,
             settings: OnceCell::new(),
             facts: None,
-            diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize),
+            diagnostics: Diagnostics::new(instance.global_number(id::MAX_ERROR_COUNT) as usize)
+                .charged_to(Arc::clone(instance.statement_memory()) as _),
             transaction: TransactionState::default(),
             temporary: instance.engine().temporary_tables(id),
+            temporary_memory: KeptMemory::new("temporary tables", Arc::clone(instance.statement_memory())),
             locks: HeldLocks::default(),
             handlers: Handlers::default(),
             prepared: PreparedStatements::default(),
@@ -405,6 +410,7 @@ impl Session {
         self.state.user_variables.clear();
         self.transaction = TransactionState::default();
         self.temporary.drop_all();
+        self.temporary_memory.fall_to(0);
         self.more_results = false;
     }
 }
@@ -438,6 +444,7 @@ fn new_state(instance: &Instance) -> SessionState {
         |at: usize| u32::from_le_bytes([seed[at], seed[at + 1], seed[at + 2], seed[at + 3]]) & 0x3fff_ffff;
     SessionState {
         variables: Arc::new(SessionVariables::new(instance.globals())),
+        variable_texts: KeptMemory::new(SYSTEM_VARIABLES, Arc::clone(instance.statement_memory())),
         user_variables: UserVariables::new(Arc::clone(instance.statement_memory())),
         numbers: StatementNumbers::default(),
         insert_id: None,

@@ -2,10 +2,12 @@
 //! All values are computed and checked before the first one is changed.
 
 use crate::charsets::{check_character_set, check_names};
+use crate::kept_memory::KeptMemory;
 use crate::session::Session;
 use crate::set_named::convert_named;
+use crate::state::SYSTEM_VARIABLES;
 use crate::transaction::isolation_of;
-use crate::user_variables::UserVariables;
+use crate::user_variables::USER_VARIABLES;
 use crate::variable_privileges::check_session_privilege;
 use charset::{Charset, Collation};
 use errors::{SqlResult, sql_error};
@@ -55,10 +57,15 @@ pub(crate) fn set(session: &mut Session, items: &[SetItem], sink: &mut dyn Resul
     let mut waiting_bytes = 0;
     for item in items {
         set_item(session, item, &mut changes)?;
-        if let Some(Change::User(_, TypedValue { value: Value::Bytes(bytes), .. })) = changes.last() {
-            waiting_bytes += bytes.len();
-            UserVariables::check(waiting_bytes)?;
-        }
+        let (what, bytes) = match changes.last() {
+            Some(Change::User(_, TypedValue { value: Value::Bytes(bytes), .. })) => {
+                (USER_VARIABLES, bytes.len() as u64)
+            }
+            Some(Change::System(SystemChange { value, .. })) => (SYSTEM_VARIABLES, value.text_bytes()),
+            _ => continue,
+        };
+        waiting_bytes += bytes;
+        KeptMemory::check(what, waiting_bytes)?;
     }
     // No item sees what another one assigns.
     for change in changes {
@@ -341,7 +348,9 @@ pub(crate) fn session_value(
 }
 
 /// Gives the session's copy of a variable a value that was checked.
+/// Error 3170 for a text that there is no room for.
 pub(crate) fn assign_session(session: &mut Session, id: VariableId, value: SystemValue) -> SqlResult<()> {
+    session.state.make_room(id, &value)?;
     match id {
         id::AUTOCOMMIT => change_autocommit(session, &value)?,
         id::LAST_INSERT_ID | id::IDENTITY => session.state.numbers.last_insert_id = value.unsigned(),

@@ -1,6 +1,7 @@
 //! SET of variables whose text is a name of something: character sets, collations, time zones, engines, locales.
 
 use crate::charsets::refuse_client_charset;
+use crate::set_places::convert_place;
 use errors::{Diagnostics, SqlResult, sql_error};
 use expression::locale;
 use instance::Instance;
@@ -74,7 +75,8 @@ pub(crate) fn convert_named(
         id::GTID_NEXT if !shown.eq_ignore_ascii_case("AUTOMATIC") => {
             Err(sql_error!(ER_MALFORMED_GTID_SPECIFICATION, shown))
         }
-        _ => Ok(None),
+        _ if is_null => Ok(None),
+        _ => convert_place(instance, diagnostics, id, &shown),
     }
 }
 
@@ -105,7 +107,14 @@ fn assigned_charset(
 fn refuse_number(id: VariableId, assigned: &Assigned) -> SqlResult<()> {
     let Assigned::Value(value) = assigned else { return Ok(()) };
     let wrong = match id {
-        id::TIME_ZONE | id::DEFAULT_STORAGE_ENGINE | id::DEFAULT_TMP_STORAGE_ENGINE | id::GTID_NEXT => {
+        id::TIME_ZONE
+        | id::DEFAULT_STORAGE_ENGINE
+        | id::DEFAULT_TMP_STORAGE_ENGINE
+        | id::GTID_NEXT
+        | id::INNODB_TMPDIR
+        | id::INNODB_FT_USER_STOPWORD_TABLE
+        | id::INNODB_FT_SERVER_STOPWORD_TABLE
+        | id::INNODB_FT_AUX_TABLE => {
             matches!(
                 value,
                 Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_)

@@ -1,13 +1,14 @@
 //! What statements see and change of a session: variables and ids. Main type: [`SessionState`]. Expressions reach it through
 //! [`crate::parts::Parts`].
 
+use crate::kept_memory::KeptMemory;
 use crate::user_variables::UserVariables;
 use charset::CollationId;
 use errors::SqlResult;
 use expression::TypedValue;
 use std::sync::Arc;
 use values::{ColumnType, TypeKind, Value};
-use variables::{Kind, SessionVariables, SystemVariable, VariableId, id};
+use variables::{Kind, SessionVariables, SystemValue, SystemVariable, VariableId, id};
 
 /// What statements leave to those after them. A stored function gives its caller's back.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,10 +27,15 @@ pub struct StatementNumbers {
     pub error_count: u64,
 }
 
+/// What session variables are, for messages.
+pub(crate) const SYSTEM_VARIABLES: &str = "system variables";
+
 /// See the module's text.
 pub struct SessionState {
     /// Session variables; shared with the system views of a running statement.
     pub variables: Arc<SessionVariables>,
+    /// What long texts among them take.
+    pub variable_texts: KeptMemory,
     /// User variables.
     pub user_variables: UserVariables,
     pub numbers: StatementNumbers,
@@ -59,6 +65,11 @@ impl SessionState {
     /// A text or enumeration variable of this session.
     pub fn text(&self, id: VariableId) -> String {
         self.variables.get(id).text(id.variable())
+    }
+
+    /// Makes room for the text of a session variable, which is set next; error 3170 if all of them are too long together.
+    pub fn make_room(&self, id: VariableId, value: &SystemValue) -> SqlResult<()> {
+        self.variable_texts.set(self.variables.own_text_bytes(id) + value.text_bytes())
     }
 
     /// Sets a user variable; error 3170 if all of the session's are too long together.

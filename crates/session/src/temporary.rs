@@ -5,7 +5,7 @@ use crate::definitions::{defaults_of, definer, definer_with, fill, selected_tabl
 use crate::session::Session;
 use catalog::{LockKey, LockMode};
 use ddl::{Creation, Selected, TABLE_BEING_FILLED};
-use dictionary::TableName;
+use dictionary::{TableDefinition, TableName};
 use errors::SqlResult;
 use parser::ast::{CreateTable, Statement};
 use wire::result::ClientChannel;
@@ -19,7 +19,9 @@ pub(crate) fn create_table(
 ) -> SqlResult<()> {
     crate::xa::refuse_temporary_tables(session)?;
     crate::xa::refuse_temporary_definition(session, create.like.as_ref())?;
-    make_table(session, statement, (name, create), channel)?;
+    let made = make_table(session, statement, (name, create), channel);
+    settle_memory(session);
+    made?;
     session.transaction.temporary_tables.made |= session.in_transaction_block();
     Ok(())
 }
@@ -50,6 +52,7 @@ fn make_table(
         Creation::Done => session.send_ok(channel),
         Creation::ToMake(mut definition) => {
             settle_expressions(session, &mut definition)?;
+            make_room(session, &definition)?;
             ddl::make_temporary(&definer(session), *definition)?;
             session.send_ok(channel)
         }
@@ -67,6 +70,7 @@ fn create_as_select(
     let Some((definition, insert)) = selected_table(session, selected, create)? else {
         return session.send_ok(channel);
     };
+    make_room(session, &definition)?;
     let schema = definition.name.schema.clone();
     ddl::make_temporary_to_fill(&definer(session), definition)?;
     let filled = fill(session, &insert, channel);
@@ -85,6 +89,17 @@ pub(crate) fn drop_tables(session: &mut Session, names: &[TableName]) {
         let is_dropped = session.temporary.drop_table(name);
         session.transaction.temporary_tables.dropped |= is_dropped && session.in_transaction_block();
     }
+    settle_memory(session);
+}
+
+/// Makes room for one more definition among those of the session's temporary tables. Error 3170.
+pub(crate) fn make_room(session: &Session, definition: &TableDefinition) -> SqlResult<()> {
+    session.temporary_memory.set(session.temporary.definition_bytes() + definition.memory_bytes())
+}
+
+/// From now on what the definitions take is charged: room that was made for others is given back.
+pub(crate) fn settle_memory(session: &Session) {
+    session.temporary_memory.fall_to(session.temporary.definition_bytes());
 }
 
 /// Whether a statement says TEMPORARY, and so leaves the open transaction open: a READ ONLY one refuses it.

@@ -1,24 +1,22 @@
-//! The user variables of a session. Main type: [`UserVariables`]. MySQL bounds them by the machine's memory; here they may take
-//! together what one statement may, out of what the server has for all statements, so that no client takes the server down by keeping
-//! what it computes.
+//! The user variables of a session. Main type: [`UserVariables`].
 
-use errors::{SqlResult, sql_error};
-use exec::{Reservation, ServerMemory};
+use crate::kept_memory::KeptMemory;
+use errors::SqlResult;
+use exec::ServerMemory;
 use expression::TypedValue;
 use std::collections::HashMap;
 use std::sync::Arc;
 use values::Value;
 
-/// Bytes that the variables of one session may take.
-const BYTES_MAX: usize = 1 << 30;
+/// What they are, for messages.
+pub(crate) const USER_VARIABLES: &str = "user variables";
 /// What a variable takes beside its name and its value.
 const VARIABLE_BYTES: usize = 128;
 
 /// User variables by lower-case name.
 pub(crate) struct UserVariables {
     by_name: HashMap<String, TypedValue>,
-    bytes: usize,
-    reserved: Reservation,
+    kept: KeptMemory,
 }
 
 fn bytes_of(name: &str, value: &Value) -> usize {
@@ -29,13 +27,13 @@ fn bytes_of(name: &str, value: &Value) -> usize {
 impl UserVariables {
     /// None yet.
     pub fn new(server: Arc<ServerMemory>) -> UserVariables {
-        UserVariables { by_name: HashMap::new(), bytes: 0, reserved: Reservation::new(server) }
+        UserVariables { by_name: HashMap::new(), kept: KeptMemory::new(USER_VARIABLES, server) }
     }
 
     /// Forgets all.
     pub fn clear(&mut self) {
-        (self.by_name, self.bytes) = (HashMap::new(), 0);
-        self.reserved.release();
+        self.by_name = HashMap::new();
+        self.kept.fall_to(0);
     }
 
     /// The variable of that name.
@@ -43,29 +41,14 @@ impl UserVariables {
         self.by_name.get(name)
     }
 
-    /// Error 3170 for values that are too long together, whatever variables they are for.
-    pub fn check(bytes: usize) -> SqlResult<()> {
-        match bytes <= BYTES_MAX {
-            true => Ok(()),
-            false => Err(sql_error!(ER_CAPACITY_EXCEEDED, BYTES_MAX, "user variables", "")),
-        }
-    }
-
     /// Sets a variable; error 3170 if all are too long together then, or the server has no room for them, and nothing changes.
     pub fn set(&mut self, name: &str, value: TypedValue) -> SqlResult<()> {
         let before = self.by_name.get(name).map_or(0, |old| bytes_of(name, &old.value));
-        let bytes = self.bytes - before + bytes_of(name, &value.value);
-        UserVariables::check(bytes)?;
-        if !self.reserved.cover(bytes as u64) {
-            let (limit, advice) = (self.reserved.server().bytes_max(), "See global_connection_memory_limit.");
-            return Err(sql_error!(ER_CAPACITY_EXCEEDED, limit, "user variables", advice));
-        }
+        self.kept.set(self.kept.bytes() - before as u64 + bytes_of(name, &value.value) as u64)?;
         match self.by_name.get_mut(name) {
             Some(place) => *place = value,
             None => drop(self.by_name.insert(name.to_owned(), value)),
         }
-        self.bytes = bytes;
-        self.reserved.fall_to(bytes as u64);
         Ok(())
     }
 }
@@ -90,7 +73,7 @@ mod tests {
         // What takes the place of another one counts alone.
         variables.set("a", long(100)).unwrap();
         variables.set("c", long(200)).unwrap();
-        assert_eq!(variables.bytes, (600 << 20) + 3 * (VARIABLE_BYTES + 1));
+        assert_eq!(variables.kept.bytes(), (600 << 20) + 3 * (VARIABLE_BYTES as u64 + 1));
         // What all sessions keep is the server's.
         let mut others = UserVariables::new(server.clone());
         assert_eq!(others.set("a", long(500)).unwrap_err().number(), 3170);

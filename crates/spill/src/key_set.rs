@@ -227,7 +227,7 @@ impl DiskKeys {
             let parts = self.runs.split_off(first);
             let keys = parts.iter().map(|part| part.keys).sum();
             let runs: Vec<_> = parts.iter().map(|part| self.file.runs[part.number]).collect();
-            let mut merge = Merge::new(&runs, &self.file, self.held.workspace().clone())?;
+            let mut merge = Merge::new(&runs, &self.file)?;
             let mut writer = RunWriter::new(tier + 1, keys);
             let mut entry = Vec::new();
             while let Some(least) = merge.entry() {

@@ -48,32 +48,54 @@ pub struct Run {
     end: u64,
 }
 
+/// The least that a buffer takes, however little memory is left.
+const BUFFER_BYTES_MIN: usize = 1 << 12;
+/// What the buffers of a merge take at least, together: with less than these there would be too many merges.
+const MERGE_BYTES_MIN: usize = 8 * BUFFER_BYTES_MIN;
+
 /// A file with runs, in the order in which they were written.
 pub struct RunFile {
     file: TemporaryFile,
     pub runs: Vec<Run>,
+    /// Room while a run is being written.
     buffer: Vec<u8>,
-    buffer_bytes: usize,
+    /// What a buffer has where there is memory.
+    wanted_bytes: usize,
+    /// The longest entry of all runs.
+    entry_bytes_max: usize,
+    /// The memory of the buffer.
+    held: Held,
 }
 
 impl RunFile {
-    /// No runs yet; writes and reads in pieces of that size.
-    pub fn new(workspace: &Workspace, buffer_bytes: usize) -> SqlResult<RunFile> {
-        let file = workspace.temporary_file()?;
-        Ok(RunFile { file, runs: Vec::new(), buffer: Vec::with_capacity(buffer_bytes), buffer_bytes })
+    /// No runs yet; writes and reads in pieces of that size, or smaller ones where memory is short.
+    pub fn new(workspace: &Rc<Workspace>, wanted_bytes: usize) -> SqlResult<RunFile> {
+        Ok(RunFile {
+            file: workspace.temporary_file()?,
+            runs: Vec::new(),
+            buffer: Vec::new(),
+            wanted_bytes,
+            entry_bytes_max: 0,
+            held: Held::new(workspace.clone()),
+        })
     }
 
     /// An empty file of the same kind.
-    pub fn sibling(&self, workspace: &Workspace) -> SqlResult<RunFile> {
-        RunFile::new(workspace, self.buffer_bytes)
+    pub fn sibling(&self) -> SqlResult<RunFile> {
+        RunFile::new(self.held.workspace(), self.wanted_bytes)
     }
 
     /// Adds a whole entry, header included, to the run that is being written.
     pub fn write(&mut self, entry: &[u8]) -> SqlResult<()> {
-        if !self.buffer.is_empty() && self.buffer.len() + entry.len() > self.buffer_bytes {
+        if self.held.bytes() == 0 {
+            let bytes = self.held.grow_between(BUFFER_BYTES_MIN as u64, self.wanted_bytes as u64);
+            self.buffer = Vec::with_capacity(bytes as usize);
+        }
+        self.entry_bytes_max = self.entry_bytes_max.max(entry.len());
+        if !self.buffer.is_empty() && self.buffer.len() + entry.len() > self.buffer.capacity() {
             self.flush()?;
         }
-        if entry.len() >= self.buffer_bytes {
+        if entry.len() >= self.buffer.capacity() {
             self.file.append(entry)?;
         } else {
             self.buffer.extend_from_slice(entry);
@@ -97,9 +119,27 @@ impl RunFile {
         self.file.read(bytes, offset)
     }
 
-    /// Ends the run that was written.
+    /// The least that a buffer for reading takes: an entry lies in it as a whole.
+    fn read_bytes_min(&self) -> usize {
+        self.entry_bytes_max.max(BUFFER_BYTES_MIN)
+    }
+
+    /// How many of so many runs are merged at once with the memory that is left.
+    pub fn fan_in(&self, wanted: usize) -> usize {
+        let least = (MERGE_BYTES_MIN / self.read_bytes_min()).max(2);
+        let mut buffers = Held::new(self.held.workspace().clone());
+        let mut fan_in = wanted;
+        while fan_in > least && !buffers.try_grow((fan_in * self.read_bytes_min()) as u64) {
+            fan_in = (fan_in / 2).max(least);
+        }
+        fan_in
+    }
+
+    /// Ends the run that was written. A buffer is there again when the next one begins.
     pub fn end_run(&mut self) -> SqlResult<()> {
         self.flush()?;
+        self.buffer = Vec::new();
+        self.held.shrink_to(0);
         let offset = self.runs.last().map_or(0, |run| run.end);
         self.runs.push(Run { offset, end: self.file.len() });
         Ok(())
@@ -183,7 +223,8 @@ pub struct Merge {
     readers: Vec<RunReader>,
     /// A heap of readers that have an entry, the least first.
     heap: Vec<u32>,
-    _held: Held,
+    /// The memory of the readers' buffers.
+    held: Held,
 }
 
 fn precedes(readers: &[RunReader], left: u32, right: u32) -> bool {
@@ -194,18 +235,22 @@ fn precedes(readers: &[RunReader], left: u32, right: u32) -> bool {
 
 impl Merge {
     /// Over runs of a file.
-    pub fn new(runs: &[Run], source: &RunFile, workspace: Rc<Workspace>) -> SqlResult<Merge> {
+    pub fn new(runs: &[Run], source: &RunFile) -> SqlResult<Merge> {
+        let workspace = source.held.workspace().clone();
         workspace.count(|counts| counts.merge_passes += 1);
         let mut held = Held::new(workspace);
-        held.grow_anyway((runs.len() * source.buffer_bytes) as u64);
-        let mut readers: Vec<_> = runs.iter().map(|run| RunReader::new(*run, source.buffer_bytes)).collect();
+        let bytes_of = |buffer_bytes: usize| (runs.len() * buffer_bytes) as u64;
+        let least = source.read_bytes_min();
+        let all_bytes = held.grow_between(bytes_of(least), bytes_of(source.wanted_bytes.max(least)));
+        let buffer_bytes = all_bytes as usize / runs.len().max(1);
+        let mut readers: Vec<_> = runs.iter().map(|run| RunReader::new(*run, buffer_bytes)).collect();
         let mut heap = Vec::with_capacity(runs.len());
         for (number, reader) in readers.iter_mut().enumerate() {
             if reader.advance(&source.file)? {
                 heap.push(number as u32);
             }
         }
-        let mut merge = Merge { readers, heap, _held: held };
+        let mut merge = Merge { readers, heap, held };
         for at in (0..merge.heap.len() / 2).rev() {
             merge.sift_down(at);
         }
@@ -238,6 +283,11 @@ impl Merge {
         let Some(least) = self.heap.first().copied() else { return Ok(()) };
         if !self.readers[least as usize].advance(&source.file)? {
             self.heap.swap_remove(0);
+        }
+        if self.heap.is_empty() {
+            // Who has read all of it may live on for long: an operator below others.
+            self.readers = Vec::new();
+            self.held.shrink_to(0);
         }
         self.sift_down(0);
         Ok(())

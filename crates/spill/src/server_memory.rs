@@ -49,6 +49,16 @@ impl ServerMemory {
     }
 }
 
+impl errors::ConditionMemory for ServerMemory {
+    fn take(&self, bytes: u64) -> bool {
+        ServerMemory::take(self, bytes)
+    }
+
+    fn give_back(&self, bytes: u64) {
+        ServerMemory::give_back(self, bytes);
+    }
+}
+
 /// What one statement has reserved, or what a session keeps between statements; given back when dropped.
 #[derive(Debug)]
 pub struct Reservation {
@@ -95,7 +105,10 @@ impl Reservation {
 
     /// Gives all back.
     pub fn release(&self) {
-        self.server.give_back(self.bytes.take());
+        // Who has nothing leaves alone what all share.
+        if self.bytes.get() > 0 {
+            self.server.give_back(self.bytes.take());
+        }
     }
 
     fn missing(&self, held_bytes: u64) -> u64 {

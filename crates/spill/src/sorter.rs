@@ -17,9 +17,11 @@ const PIECE_BYTES: usize = 1 << 20;
 const HELD_STEP_BYTES: u64 = 1 << 16;
 /// What an entry costs beside its bytes, the scratch space of the sort included.
 const ITEM_BYTES: usize = 24;
-/// Buffers of runs have these sizes at most and at least: a sixteenth of the share.
+/// Buffers of runs have a sixteenth of the share, between these sizes, where the statement has as much left.
 const BUFFER_BYTES_MAX: usize = 1 << 20;
 const BUFFER_BYTES_MIN: usize = 1 << 12;
+/// What is kept before a run is written, however little memory is left: else each row would be a run.
+const RUN_BYTES_MIN: u64 = 1 << 14;
 /// Runs that are merged at once, at most.
 const FAN_IN_MAX: usize = 128;
 /// Rows that are gathered beyond the wanted ones before the surplus is dropped.
@@ -189,12 +191,22 @@ impl Sorter {
         if bytes <= self.share_bytes && self.held.try_grow(more) {
             return Ok(());
         }
+        let least = RUN_BYTES_MIN.min(self.share_bytes);
+        if bytes <= least {
+            self.held.grow_anyway(least - self.held.bytes());
+            return Ok(());
+        }
         self.write_run()
     }
 
     fn buffer_bytes(&self) -> usize {
         let wanted = usize::try_from(self.share_bytes / 16).unwrap_or(BUFFER_BYTES_MAX);
         wanted.clamp(BUFFER_BYTES_MIN, BUFFER_BYTES_MAX)
+    }
+
+    /// Holds no memory from now on until more rows come or all are read. For rows that wait until others were read.
+    pub fn rest(&mut self) -> SqlResult<()> {
+        self.write_run()
     }
 
     /// Moves what is in memory to disk.
@@ -232,38 +244,30 @@ impl Sorter {
             self.entries.sort(self.held.workspace())?;
             return Ok(Sorted {
                 remaining,
-                source: Source::Memory { entries: self.entries, at: 0, _held: self.held },
+                source: Source::Memory { entries: self.entries, at: 0, held: self.held },
             });
         }
         self.write_run()?;
-        let workspace = self.held.workspace().clone();
-        let fan_in = self.fan_in();
+        let of_share = self.share_bytes / self.buffer_bytes() as u64;
+        let fan_in_max = usize::try_from(of_share).unwrap_or(FAN_IN_MAX).clamp(2, FAN_IN_MAX);
         let Some(mut file) = self.file.take() else { return Err(corrupt()) };
-        while file.runs.len() > fan_in {
-            file = merged(&file, fan_in, self.wanted, &workspace)?;
+        loop {
+            let fan_in = file.fan_in(fan_in_max.min(file.runs.len()));
+            if file.runs.len() <= fan_in {
+                break;
+            }
+            file = merged(&file, fan_in, self.wanted)?;
         }
-        let merge = Merge::new(&file.runs, &file, workspace)?;
+        let merge = Merge::new(&file.runs, &file)?;
         Ok(Sorted { remaining, source: Source::Runs { merge: Box::new(merge), file } })
-    }
-
-    /// Runs whose buffers fit the share together.
-    fn fan_in(&self) -> usize {
-        let left = self.share_bytes.min(self.held.workspace().bytes_left());
-        let buffers = left / self.buffer_bytes() as u64;
-        usize::try_from(buffers).unwrap_or(FAN_IN_MAX).clamp(2, FAN_IN_MAX)
     }
 }
 
 /// A file with fewer, longer runs: neighbours are merged, so that equal keys stay in order.
-fn merged(
-    source: &RunFile,
-    fan_in: usize,
-    wanted: Option<usize>,
-    workspace: &Rc<Workspace>,
-) -> SqlResult<RunFile> {
-    let mut target = source.sibling(workspace)?;
+fn merged(source: &RunFile, fan_in: usize, wanted: Option<usize>) -> SqlResult<RunFile> {
+    let mut target = source.sibling()?;
     for runs in source.runs.chunks(fan_in) {
-        let mut merge = Merge::new(runs, source, workspace.clone())?;
+        let mut merge = Merge::new(runs, source)?;
         let mut count = 0;
         while let Some(entry) = merge.entry()
             && wanted.is_none_or(|wanted| count < wanted)
@@ -278,7 +282,7 @@ fn merged(
 }
 
 enum Source {
-    Memory { entries: Entries, at: usize, _held: Held },
+    Memory { entries: Entries, at: usize, held: Held },
     Runs { merge: Box<Merge>, file: RunFile },
 }
 
@@ -337,7 +341,14 @@ impl Sorted {
     fn advance(&mut self) -> SqlResult<()> {
         self.remaining -= 1;
         match &mut self.source {
-            Source::Memory { at, .. } => *at += 1,
+            Source::Memory { entries, at, held } => {
+                *at += 1;
+                if *at == entries.items.len() {
+                    // Who has read all of it may live on for long: an operator below others.
+                    *entries = Entries::default();
+                    held.shrink_to(0);
+                }
+            }
             Source::Runs { merge, file } => merge.advance(file)?,
         }
         Ok(())

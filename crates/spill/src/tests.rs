@@ -2,7 +2,7 @@
 
 use crate::batch::RowBatch;
 use crate::row_codec::{Decoder, encode};
-use crate::{KeySet, RowCursor, RowStore, Workspace};
+use crate::{Held, KeySet, RowCursor, RowStore, Sorter, Workspace};
 use engine::{Engine, EngineOptions, KillFlag};
 use env::Environment;
 use env::simulated::SimulatedDisk;
@@ -121,4 +121,89 @@ fn a_key_set_on_disk_holds_what_a_set_in_memory_holds() {
     assert_eq!(killed.unwrap().number(), 1317);
     drop(set);
     assert_eq!(workspace.bytes_left(), 1 << 30);
+}
+
+/// The least that a buffer takes, and the rows of a run.
+const BUFFER_BYTES_MIN: u64 = 4 << 10;
+const RUN_BYTES_MIN: u64 = 16 << 10;
+
+/// So many rows of that length, out of order; the most that the statement has held meanwhile.
+fn fill(sorter: &mut Sorter, rows: u32, bytes: usize, workspace: &Workspace) -> u64 {
+    let row = [Value::Bytes(vec![7; bytes])];
+    let mut held = 0;
+    for number in 0..rows {
+        sorter.push(&number.wrapping_mul(2_654_435_761).to_be_bytes(), RowRef::Values(&row)).unwrap();
+        held = held.max(workspace.held_bytes());
+    }
+    held
+}
+
+/// Reads all rows, which are so many; the most that the statement has held meanwhile.
+fn read_all(sorter: Sorter, rows: u32, workspace: &Workspace) -> u64 {
+    let mut sorted = sorter.finish().unwrap();
+    let (mut held, mut found, mut last) = (0, 0, None);
+    let mut batch = RowBatch::new();
+    while let Some(key) = sorted.key().map(<[u8]>::to_vec) {
+        assert!(last.as_ref().is_none_or(|last| *last < key));
+        last = Some(key);
+        held = held.max(workspace.held_bytes());
+        sorted.skip().unwrap();
+        found += 1;
+    }
+    assert_eq!(found, rows);
+    // Who was read to its end holds nothing.
+    let before = workspace.held_bytes();
+    assert!(!sorted.next(1, &mut batch).unwrap());
+    drop(sorted);
+    assert_eq!(workspace.held_bytes(), before);
+    held
+}
+
+/// A statement that may hold nothing more goes on on disk with the least buffers, which are counted; it does not fail.
+#[test]
+fn a_sorter_goes_on_where_nothing_is_left() {
+    let (workspace, _) = workspace(1 << 20);
+    let mut others = Held::new(workspace.clone());
+    others.grow(1 << 20).unwrap();
+    let mut sorter = Sorter::new(workspace.clone(), 1 << 28, None);
+    let beside = fill(&mut sorter, 3000, 100, &workspace) - (1 << 20);
+    assert!(beside > 0 && beside <= RUN_BYTES_MIN + BUFFER_BYTES_MIN, "{beside}");
+    let beside = read_all(sorter, 3000, &workspace) - (1 << 20);
+    assert!(beside > 0 && beside <= 8 * BUFFER_BYTES_MIN, "{beside}");
+    let counts = workspace.counts();
+    // Some 400 kB: runs of 16 KiB, eight of which are merged at once.
+    assert!((2..30).contains(&counts.merge_passes), "{counts:?}");
+    drop(others);
+    assert_eq!(workspace.held_bytes(), 0);
+}
+
+/// The operators of a join of many tables wait with the rows of one side until those below have theirs.
+#[test]
+fn sorters_that_rest_hold_nothing() {
+    const BYTES_MAX: u64 = 2 << 20;
+    let (workspace, _) = workspace(BYTES_MAX);
+    let mut resting = Vec::new();
+    for _ in 0..60 {
+        let mut sorter = Sorter::new(workspace.clone(), 1 << 28, None);
+        assert!(fill(&mut sorter, 300, 100, &workspace) <= BYTES_MAX);
+        sorter.rest().unwrap();
+        assert_eq!(workspace.held_bytes(), 0);
+        resting.push(sorter);
+    }
+    for sorter in resting {
+        assert!(read_all(sorter, 300, &workspace) <= BYTES_MAX);
+    }
+    assert_eq!(workspace.held_bytes(), 0);
+}
+
+/// Buffers are as long as the longest row, and fewer then.
+#[test]
+fn long_rows_are_merged_few_at_a_time() {
+    const ROW_BYTES: usize = 100_000;
+    let (workspace, _) = workspace(1 << 20);
+    let mut sorter = Sorter::new(workspace.clone(), 1 << 28, None);
+    fill(&mut sorter, 50, ROW_BYTES, &workspace);
+    let held = read_all(sorter, 50, &workspace);
+    assert!(held > 2 * ROW_BYTES as u64 && held <= 1 << 20, "{held}");
+    assert_eq!(workspace.held_bytes(), 0);
 }

@@ -21,6 +21,8 @@ pub struct SpillCounts {
 
 /// This part of a statement's memory is for operators that cannot go to disk.
 const RESERVE_PART: u64 = 8;
+/// The buffers of one file take at most this part of what the statement has left.
+const BUFFERS_PART: u64 = 8;
 
 /// What a statement may keep in memory, and the way to disk.
 pub struct Workspace {
@@ -156,6 +158,20 @@ impl Held {
         self.workspace.occupy(bytes)?;
         self.bytes += bytes;
         Ok(())
+    }
+
+    /// Holds `most` bytes more, or as much less as there is room for, but `least` in any case; gives how many. For buffers of what is on
+    /// disk, which serve in any size: who went there because the statement may hold no more does not fail for them.
+    pub fn grow_between(&mut self, least: u64, most: u64) -> u64 {
+        let mut bytes = most.min(self.workspace.bytes_left() / BUFFERS_PART);
+        while bytes > least {
+            if self.try_grow(bytes) {
+                return bytes;
+            }
+            bytes /= 2;
+        }
+        self.grow_anyway(least);
+        least
     }
 
     /// Holds more even beyond what the statement may: the little that it takes to go on on disk.

@@ -29,6 +29,11 @@ impl SessionVariables {
         self.changed.get(&id).unwrap_or_else(|| self.base.get(id))
     }
 
+    /// Bytes of the session's own texts, but for that of one variable. Those of global values all share.
+    pub fn own_text_bytes(&self, but: VariableId) -> u64 {
+        self.changed.iter().filter(|(id, _)| **id != but).map(|(_, value)| value.text_bytes()).sum()
+    }
+
     /// Changes the session's value.
     pub fn set(&mut self, id: VariableId, value: SystemValue) {
         Arc::make_mut(&mut self.changed).insert(id, value);

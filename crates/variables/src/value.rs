@@ -60,6 +60,11 @@ pub struct Adjusted {
 }
 
 impl SystemValue {
+    /// Bytes of the text that it holds; 0 if it is none.
+    pub fn text_bytes(&self) -> u64 {
+        if let SystemValue::Text(text) = self { text.len() as u64 } else { 0 }
+    }
+
     /// As a number; 0 for anything else.
     pub fn integer(&self) -> i128 {
         match self {

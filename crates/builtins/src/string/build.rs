@@ -324,7 +324,7 @@ fn quote(call: &mut Call<'_>) -> SqlResult<Value> {
     let Some(text) = call.text(0)? else { return Ok(call.text_result("NULL")) };
     let charset = result_charset(call);
     call.wait_for(text.len())?;
-    Ok(Value::Bytes(build::quote(&text, charset)))
+    Ok(Value::Bytes(build::quote(&text, charset, call.interrupt())?))
 }
 
 /// FORMAT shows at most that many decimals.

@@ -225,7 +225,7 @@ impl<'p> HashJoinRun<'p> {
                 self.table = Some(side);
             }
             Some(sorter) => {
-                self.merge = Some(MergeJoin::new(join, sorter.finish()?, &mut *self.probe, run)?);
+                self.merge = Some(MergeJoin::new(join, sorter, &mut *self.probe, run)?);
             }
         }
         Ok(())

@@ -32,14 +32,16 @@ struct Merging<'j> {
 }
 
 impl MergeJoin {
-    /// Joins the sorted build side with all rows of the probe side.
+    /// Joins the build side with all rows of the probe side.
     pub fn new(
         join: &HashJoin,
-        build: Sorted,
+        mut build: Sorter,
         probe: &mut dyn Operator,
         run: &mut Run<'_, '_>,
     ) -> SqlResult<MergeJoin> {
         let share_bytes = run.statement.settings.join_bytes_max;
+        // The probe side may be a join itself, and so on: what waits for it holds nothing.
+        build.rest()?;
         let sorter = |run: &Run<'_, '_>| Sorter::new(run.workspace().clone(), share_bytes, None);
         run.workspace().count(|counts| counts.disk_tables += 1);
         let mut output = sorter(run);
@@ -71,6 +73,7 @@ impl MergeJoin {
             }
         }
         let group = RowStore::new(run.workspace().clone(), share_bytes);
+        let build = build.finish()?;
         let mut merging = Merging { join, build, group, key: None, output, batch };
         let mut probe_rows = probe_rows.finish()?;
         while let Some(key) = probe_rows.key() {

@@ -108,11 +108,11 @@ impl InList {
     pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
         if self.converts_first {
             // Its warnings come when they are compared.
-            let before = context.diagnostics().clone();
+            let before = context.diagnostics().reported();
             for (_, member) in self.list.iter().filter(|member| is_converted(member)) {
                 member.operand(row, context)?;
             }
-            *context.diagnostics() = before;
+            context.diagnostics().go_back(before);
         }
         let operand = self.operand.operand(row, context)?;
         if operand.is_null() {

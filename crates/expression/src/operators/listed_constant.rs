@@ -78,7 +78,7 @@ pub(super) fn listed_value(
     target: &ColumnType,
     context: &mut dyn EvaluationContext,
 ) -> SqlResult<Value> {
-    let before = context.diagnostics().clone();
+    let before = context.diagnostics().reported();
     let found = match target.kind {
         TypeKind::Time => {
             convert::to_time(value, from, context).map(|found| Value::Time(found.unwrap_or_default()))
@@ -88,7 +88,7 @@ pub(super) fn listed_value(
             Value::DateTime(rounded.unwrap_or(DateTime::ZERO))
         }),
     };
-    *context.diagnostics() = before;
+    context.diagnostics().go_back(before);
     found
 }
 

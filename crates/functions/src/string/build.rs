@@ -101,11 +101,16 @@ pub fn change_case(text: Vec<u8>, collation: &Collation, to_upper: bool) -> Vec<
 }
 
 /// A literal of SQL that stands for the text.
-pub fn quote(text: &[u8], charset: &Charset) -> Vec<u8> {
+pub fn quote(text: &[u8], charset: &Charset, interrupt: &dyn Interrupt) -> SqlResult<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() + 2);
     charset.push(u32::from(b'\''), &mut out);
     let mut rest = text;
+    let mut characters = 0_u64;
     while !rest.is_empty() {
+        characters += 1;
+        if characters.is_multiple_of(KILL_LOOK_CHARACTERS) {
+            interrupt.check_killed()?;
+        }
         let step = charset.prefix(rest, 1).len().max(1);
         let (character, tail) = rest.split_at(step);
         let escaped = match character {
@@ -125,7 +130,7 @@ pub fn quote(text: &[u8], charset: &Charset) -> Vec<u8> {
         rest = tail;
     }
     charset.push(u32::from(b'\''), &mut out);
-    out
+    Ok(out)
 }
 
 #[cfg(test)]
@@ -158,7 +163,7 @@ mod tests {
 
     #[test]
     fn quoted_and_turned_round() {
-        assert_eq!(quote(b"a'\\\0\x1a", utf8()), b"'a\\'\\\\\\0\\Z'");
+        assert_eq!(quote(b"a'\\\0\x1a", utf8(), &Never).unwrap(), b"'a\\'\\\\\\0\\Z'");
         assert_eq!(reverse("\u{e4}b".as_bytes(), utf8(), &Never).unwrap(), "b\u{e4}".as_bytes());
         assert_eq!(export_set(5, b"Y", b"N", b",", 4), b"Y,N,Y,N");
     }

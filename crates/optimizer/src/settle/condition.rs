@@ -306,9 +306,9 @@ impl Settler<'_> {
                 ExpressionKind::And(terms) => self.check_constants(terms, false)?,
                 ExpressionKind::Or(terms) => self.check_constants(terms, true)?,
                 _ if is_known(term) => {
-                    let before = self.context.diagnostics().clone();
+                    let before = self.context.diagnostics().reported();
                     let truth = self.constant_truth(term.clone())?;
-                    *self.context.diagnostics() = before;
+                    self.context.diagnostics().go_back(before);
                     if is_never(&truth) { Some(false) } else { is_always(&truth).then_some(true) }
                 }
                 _ => None,
@@ -412,7 +412,7 @@ impl Settler<'_> {
     fn constant_truth(&mut self, condition: Expression) -> SqlResult<Expression> {
         let escalates = self.escalates;
         let context = &mut *self.context;
-        let before = context.diagnostics().clone();
+        let before = context.diagnostics().reported();
         context.diagnostics().escalate(escalates);
         let truth = condition.truth(RowRef::EMPTY, context);
         let raised = context.diagnostics().take_raised();
@@ -426,7 +426,7 @@ impl Settler<'_> {
         if !silent {
             *self.volatile = true;
             if !self.runs {
-                *self.context.diagnostics() = before;
+                self.context.diagnostics().go_back(before);
                 return Ok(condition);
             }
         }

@@ -309,9 +309,9 @@ impl Binder<'_> {
         if !may || !self.input.runs || !operand.is_foldable() {
             return operand;
         }
-        let before = self.input.context.diagnostics().clone();
+        let before = self.input.context.diagnostics().reported();
         let value = operand.evaluate(RowRef::EMPTY, self.input.context);
-        *self.input.context.diagnostics() = before;
+        self.input.context.diagnostics().go_back(before);
         match value {
             Ok(Value::UInt(number)) if number > 1 << 63 => {
                 let exact = ResultType::decimal(20, 0).nullable_if(operand.result.nullable);
@@ -413,9 +413,9 @@ impl Binder<'_> {
             return;
         }
         let context = &mut *self.input.context;
-        let before = context.diagnostics().clone();
+        let before = context.diagnostics().reported();
         let Ok(value) = parameter.evaluate(RowRef::EMPTY, context) else {
-            *context.diagnostics() = before;
+            context.diagnostics().go_back(before);
             return;
         };
         if context.diagnostics().count() == before.count() {
@@ -428,7 +428,7 @@ impl Binder<'_> {
             let result = parameter.result.clone();
             *parameter = Expression::constant(value, result);
         } else if is_equal && parameter.evaluate(RowRef::EMPTY, context).is_err() {
-            *context.diagnostics() = before;
+            context.diagnostics().go_back(before);
         }
     }
 

@@ -101,9 +101,9 @@ pub(super) fn report_constant(binder: &mut Binder<'_>, constant: &Expression) {
         return;
     }
     let context = &mut *binder.input.context;
-    let before = context.diagnostics().clone();
+    let before = context.diagnostics().reported();
     if constant.evaluate(RowRef::EMPTY, context).is_err() {
-        *context.diagnostics() = before;
+        context.diagnostics().go_back(before);
     } else if context.diagnostics().count() > before.count() {
         binder.nature.volatile = true;
     }
@@ -138,7 +138,7 @@ fn known_argument(
     }
     let fails = binder.input.runs && binder.changes.escalates;
     let context = &mut *binder.input.context;
-    let before = context.diagnostics().clone();
+    let before = context.diagnostics().reported();
     context.diagnostics().escalate(fails);
     // The digits of ROUND are asked for twice, unless they are text.
     let times = if matches!(name, "round" | "truncate") && !is_text { 2 } else { 1 };
@@ -169,7 +169,7 @@ fn known_argument(
         || of_number && (is_side || is_start)
         || is_null && (is_side || position == 0);
     if found.is_none() || !binder.input.runs || binder.changes.escalates || remembers {
-        *binder.input.context.diagnostics() = before;
+        binder.input.context.diagnostics().go_back(before);
     }
     if is_null && name == "space" {
         return Ok(Some(Value::Int(0)));
