@@ -456,6 +456,34 @@ fn a_torn_tail_is_no_hole() {
 }
 
 #[test]
+fn stamps_come_in_the_order_of_the_log_and_before_it_is_durable() {
+    let (log, _) = open(&SimulatedDisk::new(1)).unwrap();
+    let stamped = AtomicU64::new(log.end_lsn().0);
+    let appends = || {
+        let mut group = Vec::new();
+        for _ in 0..300 {
+            new_group(&mut group);
+            group.extend_from_slice(b"payload");
+            log.append_with(&mut group, |range| {
+                // Time for others, who have no place yet.
+                std::thread::yield_now();
+                assert_eq!(stamped.swap(range.end.0, Ordering::Relaxed), range.start.0);
+            });
+            let turn = log.between_appends(|| stamped.load(Ordering::Relaxed));
+            assert!(turn <= log.end_lsn().0);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(appends), scope.spawn(appends), scope.spawn(appends)];
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            log.flush_to(log.end_lsn()).unwrap();
+            let durable = log.durable_lsn().0;
+            assert!(stamped.load(Ordering::Relaxed) >= durable, "{durable} is not stamped");
+        }
+    });
+}
+
+#[test]
 fn a_trailer_is_checked_with_its_group() {
     let disk = SimulatedDisk::new(1);
     let (log, _) = open(&disk).unwrap();
