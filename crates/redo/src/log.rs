@@ -77,7 +77,7 @@ struct ActiveBuffer {
 
 /// What one leader hands to the next.
 #[derive(Default)]
-struct LeaderMemory {
+pub(crate) struct LeaderMemory {
     /// The buffer that is not active. Both have their room from the start, which costs memory when it is written to: a buffer that
     /// grew would be copied under the append mutex, and leave its smaller selves to the allocator.
     spare: Vec<u8>,
@@ -452,8 +452,13 @@ impl RedoLog {
     }
 
     /// The leader's work. Gives its memory back; a failure is latched.
-    fn lead(&self, mut memory: LeaderMemory, goal: Goal) -> LeaderMemory {
+    pub(crate) fn lead(&self, mut memory: LeaderMemory, goal: Goal) -> LeaderMemory {
         let (mut bytes, base) = self.take_active(std::mem::take(&mut memory.spare));
+        if self.failure.get().is_some() {
+            // Latched elsewhere since the seat was taken: groups may have been discarded, and what lies here ends behind them.
+            memory.spare = bytes;
+            return memory;
+        }
         let end = base + bytes.len() as u64;
         bytes.resize(bytes.len().next_multiple_of(BLOCK_BYTES as usize), 0);
         let outcome = self.write_blocks(&bytes, base, &mut memory).and_then(|()| {
@@ -708,7 +713,7 @@ fn is_lack(error: &DiskError) -> bool {
 
 /// How far a flush must go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Goal {
+pub(crate) enum Goal {
     Written,
     Durable,
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk, SimulatedRandom};
-use env::{Disk, Environment, OpenMode, Threads};
+use env::{Disk, DiskError, DiskErrorKind, Environment, OpenMode, Threads};
 use stdx::ids::Lsn;
 
+use crate::log::{Goal, LeaderMemory};
 use crate::{RedoError, RedoLog, RedoOptions, new_group};
 
 fn options() -> RedoOptions {
@@ -201,6 +202,19 @@ fn a_failed_sync_latches_the_log() {
         assert!(log.durable_lsn() < end);
         assert_eq!(disk.counts().mutations, operations, "nothing is retried");
     }
+}
+
+/// The log was latched by a failure elsewhere, behind the back of a leader that had not taken the groups yet.
+#[test]
+fn a_leader_behind_a_failure_calls_nothing_durable_that_was_discarded() {
+    let (log, _) = open(&SimulatedDisk::new(3)).unwrap();
+    let durable = log.durable_lsn();
+    log.fail(DiskError::new(DiskErrorKind::Other, "write", Path::new("a page file")));
+    // More than the buffer holds.
+    let end = (0..100).map(|_| append(&log, &[1; 1000])).last().unwrap();
+    log.lead(LeaderMemory::default(), Goal::Durable);
+    assert_eq!(log.durable_lsn(), durable);
+    assert!(log.flush_to(end).is_err());
 }
 
 #[test]
