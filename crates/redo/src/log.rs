@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use env::{DiskError, DiskErrorKind, Environment, File, FileLock, OpenMode, blocking};
 use metrics::Counter;
+use stdx::OwnLine;
 use stdx::ids::Lsn;
 use stdx::sync::lock;
 
@@ -49,21 +50,22 @@ pub struct RedoLog {
     epoch: u32,
     epoch_start: Lsn,
     lineage: Lineage,
-    active: Mutex<ActiveBuffer>,
-    end: AtomicU64,
-    written: AtomicU64,
-    durable: AtomicU64,
+    /// What each group, each flush and each reader of snapshots uses has a line of memory of its own.
+    active: OwnLine<Mutex<ActiveBuffer>>,
+    end: OwnLine<AtomicU64>,
+    written: OwnLine<AtomicU64>,
+    durable: OwnLine<AtomicU64>,
     checkpoint: AtomicU64,
     ready: AtomicU64,
     /// Set when there was no room, or no descriptor, for another file; cleared when one could be created.
     starved: AtomicBool,
     failure: OnceLock<DiskError>,
-    turns: FlushTurns<LeaderMemory>,
+    turns: OwnLine<FlushTurns<LeaderMemory>>,
     segments: Mutex<Segments>,
     /// Held by who makes a file ready.
     preparing: Mutex<()>,
     control: Mutex<Control>,
-    flushes: AtomicU64,
+    flushes: OwnLine<AtomicU64>,
 }
 
 /// The groups that were appended and not yet taken by a leader, behind the bytes of their first block that were.
@@ -75,7 +77,7 @@ struct ActiveBuffer {
 
 /// What one leader hands to the next.
 #[derive(Default)]
-struct LeaderMemory {
+pub(crate) struct LeaderMemory {
     /// The buffer that is not active. Both have their room from the start, which costs memory when it is written to: a buffer that
     /// grew would be copied under the append mutex, and leave its smaller selves to the allocator.
     spare: Vec<u8>,
@@ -150,23 +152,23 @@ impl OpenedLog {
             epoch: record.epoch,
             epoch_start: record.epoch_start,
             lineage: record.lineage,
-            active: Mutex::new(ActiveBuffer { base, bytes }),
-            end: AtomicU64::new(end.0),
-            written: AtomicU64::new(end.0),
-            durable: AtomicU64::new(end.0),
+            active: OwnLine(Mutex::new(ActiveBuffer { base, bytes })),
+            end: OwnLine(AtomicU64::new(end.0)),
+            written: OwnLine(AtomicU64::new(end.0)),
+            durable: OwnLine(AtomicU64::new(end.0)),
             checkpoint: AtomicU64::new(record.checkpoint.0),
             ready: AtomicU64::new(self.segments.ready_lsn().0),
             starved: AtomicBool::new(false),
             failure: OnceLock::new(),
-            turns: FlushTurns::new(LeaderMemory {
+            turns: OwnLine(FlushTurns::new(LeaderMemory {
                 spare: Vec::with_capacity(buffer_bytes),
                 unsynced: BTreeSet::new(),
                 latest: None,
-            }),
+            })),
             segments: Mutex::new(self.segments),
             preparing: Mutex::new(()),
             control: Mutex::new(self.control),
-            flushes: AtomicU64::new(0),
+            flushes: OwnLine(AtomicU64::new(0)),
         })
     }
 
@@ -327,7 +329,20 @@ impl RedoLog {
     /// a failure of the log the group goes nowhere, and nobody is ever told that it is durable.
     #[inline]
     pub fn append(&self, group: &mut [u8]) -> GroupRange {
-        self.append_group(group, &[])
+        self.append_group(group, &[], |_| {})
+    }
+
+    /// As `append`; calls `stamp` with the group's place before any other group has one, and before the group may be called durable. It must
+    /// be short, and must not use the log.
+    #[inline]
+    pub fn append_with(&self, group: &mut [u8], stamp: impl FnOnce(GroupRange)) -> GroupRange {
+        self.append_group(group, &[], stamp)
+    }
+
+    /// Acts between two appends. As for `append_with`, it must not use the log.
+    pub fn between_appends<R>(&self, act: impl FnOnce() -> R) -> R {
+        let _section = lock(&self.active);
+        act()
     }
 
     /// As `append`, with what only the append section knows behind the payload.
@@ -335,12 +350,12 @@ impl RedoLog {
     pub(crate) fn append_with_trailer(&self, group: &mut [u8], trailer: &[u8]) -> GroupRange {
         assert!(trailer.len() <= crate::group::TRAILER_BYTES_MAX);
         let counted: Vec<u8> = std::iter::once(trailer.len() as u8).chain(trailer.iter().copied()).collect();
-        self.append_group(group, &counted)
+        self.append_group(group, &counted, |_| {})
     }
 
     /// `trailer` has its length in front, or is empty for a group without one.
     #[inline]
-    fn append_group(&self, group: &mut [u8], trailer: &[u8]) -> GroupRange {
+    fn append_group(&self, group: &mut [u8], trailer: &[u8], stamp: impl FnOnce(GroupRange)) -> GroupRange {
         let prepared = group::prepare(group, self.epoch, !trailer.is_empty());
         let group_bytes = group.len() + trailer.len();
         let mut active = lock(&self.active);
@@ -353,16 +368,20 @@ impl RedoLog {
             let failed = self.reach(end, Goal::Written).is_err();
             active = lock(&self.active);
             if failed {
-                return self.discard(&mut active, group_bytes);
+                let range = self.discard(&mut active, group_bytes);
+                stamp(range);
+                return range;
             }
         }
         let start = Lsn(active.base + active.bytes.len() as u64);
         prepared.place(&mut group[..GROUP_HEADER_BYTES], trailer, start, self.durable_lsn());
         active.bytes.extend_from_slice(group);
         active.bytes.extend_from_slice(trailer);
-        let end = Lsn(start.0 + group_bytes as u64);
-        self.end.store(end.0, Ordering::Release);
-        GroupRange { start, end }
+        let range = GroupRange { start, end: Lsn(start.0 + group_bytes as u64) };
+        // First: who meets the stamp may ask for a flush up to there.
+        self.end.store(range.end.0, Ordering::Release);
+        stamp(range);
+        range
     }
 
     /// Moves the end on without keeping the bytes: the log has failed.
@@ -433,8 +452,13 @@ impl RedoLog {
     }
 
     /// The leader's work. Gives its memory back; a failure is latched.
-    fn lead(&self, mut memory: LeaderMemory, goal: Goal) -> LeaderMemory {
+    pub(crate) fn lead(&self, mut memory: LeaderMemory, goal: Goal) -> LeaderMemory {
         let (mut bytes, base) = self.take_active(std::mem::take(&mut memory.spare));
+        if self.failure.get().is_some() {
+            // Latched elsewhere since the seat was taken: groups may have been discarded, and what lies here ends behind them.
+            memory.spare = bytes;
+            return memory;
+        }
         let end = base + bytes.len() as u64;
         bytes.resize(bytes.len().next_multiple_of(BLOCK_BYTES as usize), 0);
         let outcome = self.write_blocks(&bytes, base, &mut memory).and_then(|()| {
@@ -689,7 +713,7 @@ fn is_lack(error: &DiskError) -> bool {
 
 /// How far a flush must go.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Goal {
+pub(crate) enum Goal {
     Written,
     Durable,
 }

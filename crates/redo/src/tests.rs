@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use env::simulated::{Fault, FaultKind, OperationClass, SimulatedDisk, SimulatedRandom};
-use env::{Disk, Environment, OpenMode, Threads};
+use env::{Disk, DiskError, DiskErrorKind, Environment, OpenMode, Threads};
 use stdx::ids::Lsn;
 
+use crate::log::{Goal, LeaderMemory};
 use crate::{RedoError, RedoLog, RedoOptions, new_group};
 
 fn options() -> RedoOptions {
@@ -201,6 +202,19 @@ fn a_failed_sync_latches_the_log() {
         assert!(log.durable_lsn() < end);
         assert_eq!(disk.counts().mutations, operations, "nothing is retried");
     }
+}
+
+/// The log was latched by a failure elsewhere, behind the back of a leader that had not taken the groups yet.
+#[test]
+fn a_leader_behind_a_failure_calls_nothing_durable_that_was_discarded() {
+    let (log, _) = open(&SimulatedDisk::new(3)).unwrap();
+    let durable = log.durable_lsn();
+    log.fail(DiskError::new(DiskErrorKind::Other, "write", Path::new("a page file")));
+    // More than the buffer holds.
+    let end = (0..100).map(|_| append(&log, &[1; 1000])).last().unwrap();
+    log.lead(LeaderMemory::default(), Goal::Durable);
+    assert_eq!(log.durable_lsn(), durable);
+    assert!(log.flush_to(end).is_err());
 }
 
 #[test]
@@ -453,6 +467,34 @@ fn a_torn_tail_is_no_hole() {
         let (_, found) = open(&disk).unwrap();
         assert!(!found.is_empty() && found.len() < 21 && !starts.is_empty(), "{lost}");
     }
+}
+
+#[test]
+fn stamps_come_in_the_order_of_the_log_and_before_it_is_durable() {
+    let (log, _) = open(&SimulatedDisk::new(1)).unwrap();
+    let stamped = AtomicU64::new(log.end_lsn().0);
+    let appends = || {
+        let mut group = Vec::new();
+        for _ in 0..300 {
+            new_group(&mut group);
+            group.extend_from_slice(b"payload");
+            log.append_with(&mut group, |range| {
+                // Time for others, who have no place yet.
+                std::thread::yield_now();
+                assert_eq!(stamped.swap(range.end.0, Ordering::Relaxed), range.start.0);
+            });
+            let turn = log.between_appends(|| stamped.load(Ordering::Relaxed));
+            assert!(turn <= log.end_lsn().0);
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = [scope.spawn(appends), scope.spawn(appends), scope.spawn(appends)];
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            log.flush_to(log.end_lsn()).unwrap();
+            let durable = log.durable_lsn().0;
+            assert!(stamped.load(Ordering::Relaxed) >= durable, "{durable} is not stamped");
+        }
+    });
 }
 
 #[test]

@@ -7,8 +7,11 @@ pub mod counting_allocator;
 pub mod ids;
 pub mod known_hash;
 pub mod nesting;
+mod own_line;
 pub mod sort;
 pub mod stack;
 pub mod sync;
 pub mod thread_number;
 pub mod varint;
+
+pub use own_line::OwnLine;

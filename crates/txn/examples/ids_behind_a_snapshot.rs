@@ -7,11 +7,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 use stdx::ids::{CommitTimestamp, TransactionId};
-use txn::{CommitTable, HistoryPlace, Snapshot, SnapshotRegistry, SpillFile, UndoPlace};
+use txn::{CommitTable, EndOrder, HistoryPlace, Snapshot, SnapshotRegistry, SpillFile, UndoPlace};
 
 /// As the server.
 #[global_allocator]
 static ALLOCATOR: env::Allocator = env::Allocator;
+
+/// Nobody else ends a transaction.
+#[derive(Debug)]
+struct OneThread;
+
+impl EndOrder for OneThread {
+    fn act(&self, act: &mut dyn FnMut()) {
+        act();
+    }
+}
 
 const READS: u64 = 1_000_000;
 
@@ -19,7 +29,7 @@ fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     let count: u64 = arguments[2].parse().unwrap();
     let file = Arc::new(SpillFile::new(Environment::real(Path::new(&arguments[1]))));
-    let table = CommitTable::new(TransactionId(1), &[], file.clone());
+    let table = CommitTable::new(TransactionId(1), &[], file.clone(), Arc::new(OneThread));
     let registry = Arc::new(SnapshotRegistry::new());
     let unfinished = table.allocate().unwrap();
     let mut old = Snapshot::new(registry.clone());
@@ -27,7 +37,7 @@ fn main() {
     let started = Instant::now();
     for _ in 0..count {
         let id = table.allocate().unwrap();
-        table.set_committed(&table.order(), id, CommitTimestamp(id.0), HistoryPlace(id.0 * 3));
+        table.set_committed(id, CommitTimestamp(id.0), HistoryPlace(id.0 * 3));
         if CommitTable::begins_chunk(id) {
             table.try_advance(&registry.in_use(CommitTimestamp(id.0)));
         }

@@ -38,7 +38,9 @@ impl KillFlag {
 
     /// Lowers the flag: KILL QUERY ends one statement only. The session does this when a statement begins.
     pub fn lower(&self) {
-        self.0.raised.store(false, Ordering::SeqCst);
+        if self.is_raised() {
+            self.0.raised.store(false, Ordering::SeqCst);
+        }
     }
 
     /// Names what a kill must wake; None when the wait is over.

@@ -18,7 +18,7 @@ mod writer;
 
 pub use before::{Before, OldState, Row};
 pub use error::{UndoError, UndoResult};
-pub use history::{Committed, Finished, History, HistoryFigures};
+pub use history::{Adding, Committed, Finished, History, HistoryFigures};
 pub use log_needs::LogNeeds;
 pub use records::{Losers, log_commit, log_rolled_back, logical_record_text};
 pub use store::UndoStore;

@@ -5,6 +5,7 @@ use super::touched::Touched;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use stdx::OwnLine;
 use stdx::ids::{Lsn, TransactionId};
 use txn::UndoList;
 use txn::locks::Owner;
@@ -172,12 +173,13 @@ type WritersById = HashMap<u64, Arc<Writer>>;
 /// All unfinished writers by id.
 #[derive(Debug)]
 pub struct WriterRegistry {
-    shards: Box<[Mutex<WritersById>]>,
+    /// Writers that begin at once have ids that follow each other.
+    shards: Box<[OwnLine<Mutex<WritersById>>]>,
 }
 
 impl WriterRegistry {
     pub(crate) fn new() -> WriterRegistry {
-        WriterRegistry { shards: (0..SHARDS).map(|_| Mutex::default()).collect() }
+        WriterRegistry { shards: (0..SHARDS).map(|_| OwnLine::default()).collect() }
     }
 
     /// Adds one.

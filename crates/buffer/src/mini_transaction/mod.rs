@@ -334,7 +334,13 @@ impl<'pool> MiniTransaction<'pool> {
 
     /// Appends the redo group, stamps the pages with its end and gives all latches back. Returns the end: the changes
     /// are durable once `RedoLog::durable_lsn` has reached it. Without any change: the present end of the log.
-    pub fn commit(mut self) -> Lsn {
+    pub fn commit(self) -> Lsn {
+        self.commit_with(|_| {})
+    }
+
+    /// As `commit`; `stamp` is called with the end of the group before any other group has a place, and before it may be called durable. It
+    /// must be short. Without a change in the log it is not called.
+    pub fn commit_with(mut self, stamp: impl FnOnce(Lsn)) -> Lsn {
         self.change_spaces();
         for index in 0..self.slots.len() {
             if self.slots[index].as_ref().is_some_and(|slot| slot.fresh.is_some()) {
@@ -358,7 +364,7 @@ impl<'pool> MiniTransaction<'pool> {
             }
         }
         Counter::LogWriteRequests.increment();
-        let range = self.pool.redo.append(&mut self.group);
+        let range = self.pool.redo.append_with(&mut self.group, |range| stamp(range.end));
         debug_assert!(self.pool.log_is_in_files(range.end), "the log ran out of files that are ready");
         for slot in self.slots.iter_mut().flatten().filter(|slot| slot.changed) {
             page::set_lsn(&mut slot.frame, range.end);

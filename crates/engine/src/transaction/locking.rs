@@ -249,7 +249,7 @@ impl Transaction {
     pub(crate) fn note_seen(&self, writer: TransactionId) {
         let TransactionState::Committed(timestamp) = self.engine.system.commits.state(writer) else { return };
         // What is committed since long ago for snapshots need not be durable.
-        let commit = if timestamp.0 == 0 { self.engine.system.newest_visible() } else { timestamp.0 };
+        let commit = if timestamp.0 == 0 { self.engine.system.newest_shown() } else { timestamp.0 };
         let durable = self.engine.pool.redo().durable_lsn().0;
         if commit > durable {
             self.wait_for(commit);

@@ -228,14 +228,13 @@ impl Transaction {
         // Only readers have it beside the transaction, and only while it is in use.
         let timestamp = Arc::get_mut(slot).and_then(|own| own.take(newest));
         let timestamp = timestamp.ok_or(EngineError::OutOfResources("too many snapshots in use"))?;
-        let last_commit = self.engine.system.last_commit().0;
-        self.wait_for(timestamp.0.min(last_commit));
+        self.wait_for(timestamp.0);
         Ok(timestamp)
     }
 
     /// What is committed now, durable or not, whatever the transaction's own snapshot sees; of use as long as `snapshot`, which is nobody else's.
     pub(crate) fn view_of_now(&self, snapshot: &mut Arc<Snapshot>) -> EngineResult<View> {
-        let timestamp = self.register(snapshot, || CommitTimestamp(self.engine.system.last_commit().0))?;
+        let timestamp = self.register(snapshot, || self.engine.system.newest_committed())?;
         Ok(View { snapshot: Some(timestamp), own: self.id().unwrap_or_default() })
     }
 

@@ -4,10 +4,10 @@ use super::TransactionSystem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn};
-use undo::{Committed, Writer, log_commit, log_rolled_back};
+use undo::{Adding, Committed, Writer, log_commit, log_rolled_back};
 
 impl TransactionSystem {
-    /// Commits a writer: the commit record enters the log and the commit table in the same order.
+    /// Commits a writer: the commit record enters the log and the commit table in one step.
     pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
         let mut mini = self.shared.pool.mini_transaction();
         log_commit(&mut mini, writer.id);
@@ -16,16 +16,16 @@ impl TransactionSystem {
         let mut undo = writer.undo();
         let in_undo_tree = writer.end(&mut undo);
         let left = Committed::of(&mut undo, history.block_bytes());
-        let lsn = {
-            let order = self.commits.order();
-            let lsn = mini.commit();
-            let timestamp = CommitTimestamp(lsn.0);
-            // Purge does not come before it is the last commit.
-            let place = history.add(timestamp, writer.id, left);
-            self.commits.set_committed(&order, writer.id, timestamp, place);
+        // Before the log's append section, in which nothing is copied: a snapshot that sees the commit finds the list, or waits for it here.
+        let adding = history.begin(writer.id, left);
+        let place = adding.as_ref().map(Adding::place).unwrap_or_default();
+        let lsn = mini.commit_with(|lsn| {
+            self.commits.set_committed(writer.id, CommitTimestamp(lsn.0), place);
             self.last_committed.store(lsn.0, Ordering::Release);
-            lsn
-        };
+        });
+        if let Some(adding) = adding {
+            adding.add(CommitTimestamp(lsn.0));
+        }
         let list = std::mem::take(&mut undo.list);
         drop(undo);
         drop(list);

@@ -6,21 +6,38 @@ mod unique;
 
 pub(crate) use unique::UNIQUE_STRIPES;
 
+use buffer::BufferPool;
 use engine_error::{EngineError, EngineResult};
 use engine_types::FlushLevel;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use stdx::OwnLine;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use stdx::sync::lock;
 use tables::{Shared, Tables};
 use txn::locks::{LockManager, Owner};
-use txn::{CommitTable, Snapshot, SnapshotRegistry, TransactionState};
+use txn::{CommitTable, EndOrder, Snapshot, SnapshotRegistry, TransactionState};
 use undo::{StrayMarks, UndoLog};
 
 /// Ids that one write of the dictionary's limit covers.
 const ID_RESERVE: u64 = 1 << 16;
 /// Looks at a writer that finishes at this moment before the row is called corrupt.
 const UNKNOWN_WRITER_TRIES: u32 = 1000;
+
+/// Transactions end between two appends to the log: its order is theirs.
+struct AppendSection(Arc<BufferPool>);
+
+impl std::fmt::Debug for AppendSection {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("AppendSection")
+    }
+}
+
+impl EndOrder for AppendSection {
+    fn act(&self, act: &mut dyn FnMut()) {
+        self.0.redo().between_appends(act);
+    }
+}
 
 /// All transactions.
 pub(crate) struct TransactionSystem {
@@ -33,10 +50,11 @@ pub(crate) struct TransactionSystem {
     pub(crate) locks: LockManager,
     /// What purge has still to do beside the history.
     pub(crate) strays: StrayMarks,
-    /// The newest commit that is in the log and in the commit table.
-    pub(crate) last_committed: AtomicU64,
-    /// The newest commit that new snapshots see; never goes back.
-    visible: AtomicU64,
+    /// The newest commit that is in the log and in the commit table. Written in the log's append section.
+    pub(crate) last_committed: OwnLine<AtomicU64>,
+    /// New snapshots see what is durable, and what has been shown without being so: up to there; never goes back. At flush level 1 it
+    /// is seldom written.
+    shown: OwnLine<AtomicU64>,
     /// Ids below this may be given: the dictionary holds a limit that is at least as high.
     id_limit: AtomicU64,
     /// Held by who raises it.
@@ -56,7 +74,8 @@ impl TransactionSystem {
         unfinished: &[TransactionId],
     ) -> TransactionSystem {
         let end = shared.pool.redo().end_lsn().0.max(1);
-        let commits = CommitTable::new(next_id, unfinished, undo.spill_file().clone());
+        let order = Arc::new(AppendSection(shared.pool.clone()));
+        let commits = CommitTable::new(next_id, unfinished, undo.spill_file().clone(), order);
         TransactionSystem {
             shared,
             tables,
@@ -65,8 +84,8 @@ impl TransactionSystem {
             snapshots: Arc::new(SnapshotRegistry::new()),
             locks: LockManager::new(),
             strays: StrayMarks::default(),
-            last_committed: AtomicU64::new(end),
-            visible: AtomicU64::new(end),
+            last_committed: OwnLine(AtomicU64::new(end)),
+            shown: OwnLine(AtomicU64::new(end)),
             id_limit: AtomicU64::new(next_id.0),
             raising_id_limit: Mutex::default(),
             unique_stripes: unique::stripes(),
@@ -79,36 +98,44 @@ impl TransactionSystem {
         Arc::new(Snapshot::new(self.snapshots.clone()))
     }
 
-    /// The newest commit that a snapshot taken now sees: the last durable one (at flush levels 0 and 2, the last one).
+    /// What a snapshot taken now sees: every commit that is durable (at flush levels 0 and 2, every commit). Where the log is durable up to
+    /// is a timestamp as good as that of a commit: all before it are in the commit table (rule C1).
     pub(crate) fn visible(&self) -> CommitTimestamp {
-        let committed = self.last_committed.load(Ordering::Acquire);
-        let newest = match self.shared.settings.flush_level() {
-            FlushLevel::Commit => committed.min(self.shared.pool.redo().durable_lsn().0),
-            _ => committed,
-        };
-        CommitTimestamp(self.raise_visible(newest))
+        match self.shared.settings.flush_level() {
+            FlushLevel::Commit => CommitTimestamp(self.visible_now()),
+            _ => self.visible_undurable(),
+        }
     }
 
     /// The newest commit, durable or not: for a session that must see its own.
     pub(crate) fn visible_undurable(&self) -> CommitTimestamp {
-        CommitTimestamp(self.raise_visible(self.last_committed.load(Ordering::Acquire)))
+        let committed = self.last_committed.load(Ordering::Acquire);
+        if committed > self.shown.load(Ordering::Acquire) {
+            self.shown.fetch_max(committed, Ordering::AcqRel);
+        }
+        CommitTimestamp(self.visible_now())
     }
 
-    /// The newest commit that a snapshot may have seen, durable or not: of those up to it the commit table may know no more.
-    pub(crate) fn newest_visible(&self) -> u64 {
+    /// The same for who keeps to itself what it sees.
+    pub(crate) fn newest_committed(&self) -> CommitTimestamp {
+        CommitTimestamp(self.visible_now().max(self.last_commit().0))
+    }
+
+    /// What is durable or shown. Never goes back, whatever the flush level was before, so it is not below what purge has offered.
+    fn visible_now(&self) -> u64 {
+        let durable = self.shared.pool.redo().durable_lsn().0;
+        durable.max(self.shown.load(Ordering::Acquire))
+    }
+
+    /// The newest commit that a snapshot may have seen without its being durable: of those up to it the commit table may know no more.
+    pub(crate) fn newest_shown(&self) -> u64 {
         // Who finds in the table that a commit has been passed sees what it was passed by.
-        self.visible.load(Ordering::Relaxed)
+        self.shown.load(Ordering::Relaxed)
     }
 
     /// Where the newest commit stands in the log, durable or not.
     pub(crate) fn last_commit(&self) -> Lsn {
         Lsn(self.last_committed.load(Ordering::Acquire))
-    }
-
-    /// Snapshots never go back, whatever the flush level was before.
-    fn raise_visible(&self, newest: u64) -> u64 {
-        let before = self.visible.load(Ordering::Acquire);
-        if newest > before { self.visible.fetch_max(newest, Ordering::AcqRel).max(newest) } else { before }
     }
 
     /// Gives an id to a transaction. Before ids run into the stored limit, the limit is raised in the log.

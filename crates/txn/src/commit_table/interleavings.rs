@@ -2,6 +2,7 @@
 //! Run: RUSTFLAGS="--cfg loom" cargo test -p txn --lib interleavings
 
 use super::slots::SLOTS;
+use super::sync::Section;
 use super::*;
 use crate::snapshots::SnapshotRegistry;
 use env::Environment;
@@ -17,7 +18,7 @@ fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
 /// A table whose first id is 2, that of a chunk.
 fn table() -> Arc<CommitTable> {
     let file = Arc::new(SpillFile::new(Environment::simulated(SimulatedDisk::new(1), 1)));
-    let table = CommitTable::new(TransactionId(CHUNK_IDS), &[], file);
+    let table = CommitTable::new(TransactionId(CHUNK_IDS), &[], file, Arc::new(Section::default()));
     // The model does not see that what is made at first use is whole for whoever finds it.
     (0..SLOTS).for_each(|chunk| _ = table.slots.get(chunk));
     let arrays: Vec<_> = (0..4).map(|_| table.arrays.take()).collect();
@@ -30,7 +31,7 @@ fn allocate(table: &CommitTable) -> TransactionId {
 }
 
 fn commit(table: &CommitTable, id: TransactionId) {
-    table.set_committed(&table.order(), id, timestamp(id), HistoryPlace(id.0));
+    table.order.act(&mut || table.set_committed(id, timestamp(id), HistoryPlace(id.0)));
 }
 
 fn timestamp(id: TransactionId) -> CommitTimestamp {
@@ -110,7 +111,7 @@ fn who_ends_while_it_becomes_an_exception_has_ended() {
         let old = allocate(&table);
         for _ in 0..3 {
             let other = allocate(&table);
-            table.set_committed(&table.order(), other, CommitTimestamp(50), HistoryPlace(0));
+            table.order.act(&mut || table.set_committed(other, CommitTimestamp(50), HistoryPlace(0)));
         }
         let writer = {
             let table = table.clone();
@@ -154,5 +155,45 @@ fn who_opens_a_chunk_beside_another_gets_an_id_of_its_own() {
         let mut given = writers.map(|writer| writer.join().unwrap().0);
         given.sort_unstable();
         assert_eq!(given, [4, 5]);
+    });
+}
+
+/// Commits get their timestamps and their stamps in the section, and what a flush finds there is published behind it. A snapshot of what is
+/// published sees every commit before it and none behind, exceptions included.
+#[test]
+fn a_snapshot_of_what_is_published_sees_all_before_it() {
+    check(2, || {
+        let table = table();
+        let slow = allocate(&table);
+        for _ in 0..3 {
+            let other = allocate(&table);
+            table.order.act(&mut || table.set_committed(other, CommitTimestamp(50), HistoryPlace(0)));
+        }
+        let end = Arc::new(AtomicU64::new(60));
+        let published = Arc::new(AtomicU64::new(60));
+        let writer = {
+            let (table, end) = (table.clone(), end.clone());
+            thread::spawn(move || {
+                table.order.act(&mut || {
+                    let timestamp = end.load(Ordering::Relaxed) + 10;
+                    table.set_committed(slow, CommitTimestamp(timestamp), HistoryPlace(slow.0));
+                    end.store(timestamp, Ordering::Relaxed);
+                });
+            })
+        };
+        let flush = {
+            let (table, published) = (table.clone(), published.clone());
+            thread::spawn(move || {
+                let mut flushed = 0;
+                table.order.act(&mut || flushed = end.load(Ordering::Relaxed));
+                published.store(flushed, Ordering::Release);
+            })
+        };
+        // The slow writer becomes an exception meanwhile.
+        advance(&table, 60);
+        let snapshot = CommitTimestamp(published.load(Ordering::Acquire));
+        assert_eq!(table.is_visible(slow, snapshot), snapshot.0 == 70, "{snapshot:?}");
+        writer.join().unwrap();
+        flush.join().unwrap();
     });
 }

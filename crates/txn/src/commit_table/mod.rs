@@ -22,8 +22,9 @@ use places::SpilledPlaces;
 use progress::{PASSED_AT_ONCE, PASSED_BY_THE_WAY, Progress};
 use slots::{CHUNK_IDS, Content, Places, Slots};
 use std::sync::{Arc, TryLockError};
+use stdx::OwnLine;
 use stdx::ids::{CommitTimestamp, TransactionId};
-use sync::{AtomicU64, Mutex, MutexGuard, Ordering, lock};
+use sync::{AtomicU64, Mutex, Ordering, lock};
 
 /// Entry of a transaction that has not finished.
 const ACTIVE: u64 = 0;
@@ -73,7 +74,8 @@ pub struct CommitTableSize {
 /// The state of every transaction id.
 #[derive(Debug)]
 pub struct CommitTable {
-    next: AtomicU64,
+    /// Written by who begins to write; the watermark is read with each row.
+    next: OwnLine<AtomicU64>,
     /// Ids below this are visible to every snapshot.
     watermark: AtomicU64,
     /// The first id of this table.
@@ -82,16 +84,18 @@ pub struct CommitTable {
     arrays: Arrays,
     exceptions: Exceptions,
     spilled: SpilledPlaces,
-    /// Held while transactions end, and while one that has not is made an exception.
-    order: Mutex<()>,
+    /// The order in which transactions end, and in which one that has not is made an exception.
+    order: Arc<dyn EndOrder>,
     /// Held by who opens a chunk.
     opening: Mutex<()>,
     progress: Mutex<Progress>,
 }
 
-/// The right to end transactions: one at a time has it, so commits have an order.
-#[derive(Debug)]
-pub struct EndOrder<'a>(#[expect(dead_code, reason = "held, not read")] MutexGuard<'a, ()>);
+/// Where transactions end one after the other: the log's append section, which gives commits their timestamps.
+pub trait EndOrder: std::fmt::Debug + Send + Sync {
+    /// Acts while nobody else does, and no transaction ends.
+    fn act(&self, act: &mut dyn FnMut());
+}
 
 impl TransactionState {
     fn of(entry: u64) -> TransactionState {
@@ -110,18 +114,19 @@ impl CommitTable {
         first: TransactionId,
         unfinished: &[TransactionId],
         spill_file: Arc<SpillFile>,
+        order: Arc<dyn EndOrder>,
     ) -> CommitTable {
         let first = first.0.max(1);
         let exceptions = Exceptions::new(unfinished.iter().map(|id| id.0).filter(|id| *id < first));
         CommitTable {
-            next: AtomicU64::new(first),
+            next: OwnLine(AtomicU64::new(first)),
             watermark: AtomicU64::new(exceptions.least().unwrap_or(first)),
             first,
             slots: Slots::new(),
             arrays: Arrays::new(),
             exceptions,
             spilled: SpilledPlaces::new(spill_file),
-            order: Mutex::default(),
+            order,
             opening: Mutex::default(),
             progress: Mutex::new(Progress::new(first)),
         }
@@ -194,28 +199,16 @@ impl CommitTable {
         }
     }
 
-    /// The right to end transactions.
-    #[inline]
-    pub fn order(&self) -> EndOrder<'_> {
-        EndOrder(lock(&self.order))
-    }
-
-    /// Records a commit, with the place of its undo, before the commit can be part of any snapshot. Timestamps ascend.
-    pub fn set_committed(
-        &self,
-        _order: &EndOrder<'_>,
-        id: TransactionId,
-        timestamp: CommitTimestamp,
-        place: HistoryPlace,
-    ) {
+    /// Records a commit, with the place of its undo, before the commit can be part of any snapshot. Timestamps ascend. Called in the order of
+    /// ends.
+    pub fn set_committed(&self, id: TransactionId, timestamp: CommitTimestamp, place: HistoryPlace) {
         assert!(timestamp.0 != ACTIVE && timestamp.0 != ROLLED_BACK);
         self.end(id, Exception { entry: timestamp.0, place });
     }
 
-    /// Records that no row carries the id any more.
+    /// Records that no row carries the id any more. Takes its turn in the order of ends.
     pub fn set_rolled_back(&self, id: TransactionId) {
-        let _order = self.order();
-        self.end(id, Exception { entry: ROLLED_BACK, place: HistoryPlace(0) });
+        self.order.act(&mut || self.end(id, Exception { entry: ROLLED_BACK, place: HistoryPlace(0) }));
     }
 
     /// Of ids from before the table that were not unfinished nothing is kept.

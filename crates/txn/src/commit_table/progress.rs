@@ -157,20 +157,23 @@ impl CommitTable {
     }
 
     fn replace_by_summary(&self, slot: &Slot, chunk: u64, array: ArrayId, greatest: u64, unfinished: &[u64]) {
-        {
-            // Those that have ended meanwhile have done so in their entries; the others will find the summary.
-            let _order = self.order();
-            let exception = |id: &u64| {
-                let entry = self.entry(array, *id).load(Ordering::Acquire);
-                (entry != ROLLED_BACK)
-                    .then(|| (*id, Exception { entry, place: self.place_in_memory(slot, *id) }))
-            };
-            if !unfinished.is_empty() {
-                self.exceptions.add(unfinished.iter().filter_map(exception));
-            }
+        let exception = |id: &u64| {
+            let entry = self.entry(array, *id).load(Ordering::Acquire);
+            (entry != ROLLED_BACK).then(|| (*id, Exception { entry, place: self.place_in_memory(slot, *id) }))
+        };
+        let replace = || {
             // 0 would be an active one. Of those that were rolled back nobody asks.
             slot.set_greatest(greatest.max(1));
             slot.set_content(chunk, Content::Summary);
+        };
+        match unfinished {
+            // Nobody of the chunk ends any more.
+            [] => replace(),
+            // Those that have ended meanwhile have done so in their entries; the others will find the summary.
+            unfinished => self.order.act(&mut || {
+                self.exceptions.add(unfinished.iter().filter_map(exception));
+                replace();
+            }),
         }
         self.arrays.give_back(array);
     }

@@ -1,6 +1,7 @@
 //! Unit and property tests of the commit table; chunks and ring are small here, so that it laps.
 
 use super::slots::SLOTS;
+use super::sync::Section;
 use super::*;
 use crate::snapshots::{Snapshot, SnapshotRegistry};
 use env::Environment;
@@ -14,11 +15,20 @@ fn spill_file(disk: &SimulatedDisk) -> Arc<SpillFile> {
 
 fn table(first: u64, unfinished: &[u64]) -> CommitTable {
     let unfinished: Vec<_> = unfinished.iter().copied().map(TransactionId).collect();
-    CommitTable::new(TransactionId(first), &unfinished, spill_file(&SimulatedDisk::new(1)))
+    let file = spill_file(&SimulatedDisk::new(1));
+    CommitTable::new(TransactionId(first), &unfinished, file, Arc::new(Section::default()))
 }
 
 fn commit(table: &CommitTable, id: TransactionId, timestamp: u64, place: u64) {
-    table.set_committed(&table.order(), id, CommitTimestamp(timestamp), HistoryPlace(place));
+    table.order.act(&mut || table.set_committed(id, CommitTimestamp(timestamp), HistoryPlace(place)));
+}
+
+/// With a timestamp that no other has yet.
+fn commit_now(table: &CommitTable, id: TransactionId) {
+    table.order.act(&mut || {
+        let timestamp = CommitTimestamp(table.next_id().0);
+        table.set_committed(id, timestamp, HistoryPlace(id.0 * 10));
+    });
 }
 
 /// Snapshots from `newest` on, and nobody has an older one.
@@ -163,7 +173,7 @@ fn many_laps_take_the_memory_of_a_few_chunks() {
 fn behind_a_snapshot_places_go_to_the_file_and_come_back() {
     let disk = SimulatedDisk::new(1);
     let file = spill_file(&disk);
-    let table = CommitTable::new(TransactionId(1), &[], file.clone());
+    let table = CommitTable::new(TransactionId(1), &[], file.clone(), Arc::new(Section::default()));
     let registry = Arc::new(SnapshotRegistry::new());
     commit_some(&table, 100, |newest| registry.in_use(CommitTimestamp(newest)));
     let mut old = Snapshot::new(registry.clone());
@@ -224,7 +234,7 @@ fn writers_that_stay_unfinished_keep_nobody_back() {
 #[test]
 fn places_that_cannot_be_written_stay_in_memory() {
     let disk = SimulatedDisk::new(1);
-    let table = CommitTable::new(TransactionId(1), &[], spill_file(&disk));
+    let table = CommitTable::new(TransactionId(1), &[], spill_file(&disk), Arc::new(Section::default()));
     let registry = Arc::new(SnapshotRegistry::new());
     let mut old = Snapshot::new(registry.clone());
     old.take(|| CommitTimestamp(0)).unwrap();
@@ -394,10 +404,7 @@ fn looks_beside_commits_beside_laps() {
         }
         scope.spawn(|| {
             for id in late {
-                let order = table.order();
-                let timestamp = CommitTimestamp(table.next_id().0);
-                table.set_committed(&order, id, timestamp, HistoryPlace(id.0 * 10));
-                drop(order);
+                commit_now(&table, id);
                 assert_ne!(table.state(id), TransactionState::Active, "{id} has ended");
             }
         });
@@ -408,9 +415,7 @@ fn looks_beside_commits_beside_laps() {
                 // It ends about when its chunk would be a summary without it.
                 waiting.push_back(id);
             } else {
-                let order = table.order();
-                let timestamp = CommitTimestamp(table.next_id().0);
-                table.set_committed(&order, id, timestamp, HistoryPlace(id.0 * 10));
+                commit_now(&table, id);
             }
             if CommitTable::begins_chunk(id) {
                 table.try_advance(&none_but(id.0));

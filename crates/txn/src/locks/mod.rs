@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use stdx::OwnLine;
 use stdx::ids::IndexId;
 use table::LockTable;
 
@@ -47,7 +48,7 @@ pub struct LockManager {
     table: Arc<LockTable>,
     /// Waits of all kinds.
     waits: Arc<WaitGraph>,
-    next_owner: AtomicU64,
+    next_owner: OwnLine<AtomicU64>,
     counters: LockCounters,
 }
 
@@ -85,7 +86,7 @@ impl LockManager {
         LockManager {
             table: Arc::new(LockTable::new()),
             waits: Arc::default(),
-            next_owner: AtomicU64::new(1),
+            next_owner: OwnLine(AtomicU64::new(1)),
             counters: LockCounters::default(),
         }
     }

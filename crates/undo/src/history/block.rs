@@ -129,14 +129,14 @@ impl Block {
         self.bytes() == offset
     }
 
-    /// Adds a short list. Returns where it begins. One thread at a time does that.
+    /// Adds a short list behind the others. One thread at a time does that.
     pub(super) fn append(
         &self,
         timestamp: CommitTimestamp,
         writer: TransactionId,
         counts: RecordCounts,
         list: &[u8],
-    ) -> usize {
+    ) {
         let Content::Lists(place) = &self.content else { panic!("a block of short lists") };
         let mut place = write(place);
         let Place::Memory(bytes) = &mut *place else { panic!("a block that is spilled is not open") };
@@ -146,7 +146,6 @@ impl Block {
         self.length.store(bytes.len(), Ordering::Relaxed);
         self.versions.store(self.versions.load(Ordering::Relaxed) + counts.versions, Ordering::Relaxed);
         self.figures.memory.fetch_add((bytes.len() - offset) as u64, Ordering::Relaxed);
-        offset
     }
 
     /// Gives back what no list will take.

@@ -84,6 +84,17 @@ pub struct HistoryFigures {
     pub spill_failures: u64,
 }
 
+/// What a writer leaves, on its way into the history.
+#[derive(Debug)]
+pub struct Adding<'a> {
+    history: &'a History,
+    blocks: RwLockWriteGuard<'a, Blocks>,
+    writer: TransactionId,
+    counts: RecordCounts,
+    /// A list that joins the last block; a long one is the last block.
+    short: Option<Vec<u8>>,
+}
+
 impl History {
     /// Nothing yet. What takes more memory than that goes to `file`.
     pub fn new(memory_bytes_max: u64, file: Arc<SpillFile>) -> History {
@@ -104,34 +115,31 @@ impl History {
         (self.memory_bytes_max / OPEN_SHARE).clamp(512, BLOCK_BYTES_MAX) as usize
     }
 
-    /// Adds what the newest commit left. Called in commit order. Returns where it is.
-    pub fn add(&self, timestamp: CommitTimestamp, writer: TransactionId, left: Committed) -> HistoryPlace {
+    /// Makes room for what a writer leaves that is about to commit: its place is known before its commit is. None if it leaves nothing. Until
+    /// it is [added](Adding::add) nobody else adds, takes out or looks up, so that all lie in commit order.
+    pub fn begin(&self, writer: TransactionId, left: Committed) -> Option<Adding<'_>> {
         let counts = left.counts;
         if counts.outliving == 0 {
-            return HistoryPlace::default();
+            return None;
         }
         let mut blocks = self.write();
-        self.set_counts(|length, versions| (length + counts.outliving, versions + counts.versions));
-        match left.form {
+        let short = match left.form {
             Form::Long(list) => {
                 blocks.close_last();
-                let block = Block::of_list(&self.figures, writer, list, counts);
-                blocks.push(block, timestamp, false).join(timestamp, counts);
-                blocks.place_in_last(0)
+                blocks.push(Block::of_list(&self.figures, writer, list, counts), false);
+                None
             }
             Form::Short(bytes) => {
                 let block_bytes = self.block_bytes();
                 let has_room = |slot: &Slot| slot.is_open && slot.block.bytes() + bytes.len() <= block_bytes;
                 if !blocks.queue.back().is_some_and(has_room) {
                     blocks.close_last();
-                    blocks.push(Block::of_lists(&self.figures, block_bytes), timestamp, true);
+                    blocks.push(Block::of_lists(&self.figures, block_bytes), true);
                 }
-                let Some(last) = blocks.queue.back_mut() else { return HistoryPlace::default() };
-                last.join(timestamp, counts);
-                let offset = last.block.append(timestamp, writer, counts, &bytes);
-                blocks.place_in_last(offset)
+                Some(bytes)
             }
-        }
+        };
+        Some(Adding { history: self, blocks, writer, counts, short })
     }
 
     /// The record at a position of the list of `writer` that lies at that place. None if there is none any more. Whoever
@@ -273,6 +281,28 @@ impl History {
     }
 }
 
+impl Adding<'_> {
+    /// Where it will be.
+    pub fn place(&self) -> HistoryPlace {
+        let offset = match (&self.short, self.blocks.queue.back()) {
+            (Some(_), Some(last)) => last.block.bytes(),
+            _ => 0,
+        };
+        self.blocks.place_in_last(offset)
+    }
+
+    /// Adds it: the writer has committed.
+    pub fn add(mut self, timestamp: CommitTimestamp) {
+        let counts = self.counts;
+        self.history.set_counts(|length, versions| (length + counts.outliving, versions + counts.versions));
+        let Some(last) = self.blocks.queue.back_mut() else { return };
+        last.join(timestamp, counts);
+        if let Some(bytes) = &self.short {
+            last.block.append(timestamp, self.writer, counts, bytes);
+        }
+    }
+}
+
 impl Blocks {
     /// Lets nothing be added to the last block any more.
     fn close_last(&mut self) {
@@ -282,10 +312,11 @@ impl Blocks {
         }
     }
 
-    fn push(&mut self, block: Block, oldest: CommitTimestamp, is_open: bool) -> &mut Slot {
+    /// A block of lists that join it before anybody looks.
+    fn push(&mut self, block: Block, is_open: bool) {
+        let (oldest, newest) = (CommitTimestamp(u64::MAX), CommitTimestamp(0));
         let left = RecordCounts::default();
-        let slot = Slot { block: Arc::new(block), at: 0, left, oldest, newest: oldest, is_open };
-        self.queue.push_back_mut(slot)
+        self.queue.push_back(Slot { block: Arc::new(block), at: 0, left, oldest, newest, is_open });
     }
 
     fn place_in_last(&self, offset: usize) -> HistoryPlace {
@@ -297,7 +328,7 @@ impl Blocks {
 impl Slot {
     /// Counts a list of the newest commit.
     fn join(&mut self, timestamp: CommitTimestamp, counts: RecordCounts) {
-        if self.block.ends_at(self.at) {
+        if self.left == RecordCounts::default() {
             // All lists before it are worked off.
             self.oldest = timestamp;
         }

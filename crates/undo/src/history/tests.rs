@@ -26,6 +26,18 @@ fn undo_of(seed: u64, count: u64) -> Undo {
     undo
 }
 
+fn add(
+    history: &History,
+    timestamp: CommitTimestamp,
+    writer: TransactionId,
+    left: Committed,
+) -> HistoryPlace {
+    let Some(adding) = history.begin(writer, left) else { return HistoryPlace::default() };
+    let place = adding.place();
+    adding.add(timestamp);
+    place
+}
+
 fn count(seed: u64) -> u64 {
     if seed % 100 == 7 { 3000 } else { 1 + seed % 5 }
 }
@@ -50,7 +62,7 @@ fn lists_are_found_until_purge_ends_them() {
         let places: Vec<HistoryPlace> = (1..=1000)
             .map(|seed| {
                 let left = Committed::of(&mut undo_of(seed, count(seed)), history.block_bytes());
-                let place = history.add(CommitTimestamp(seed * 10), TransactionId(seed), left);
+                let place = add(&history, CommitTimestamp(seed * 10), TransactionId(seed), left);
                 history.spill_excess();
                 place
             })
@@ -92,7 +104,7 @@ fn a_block_that_is_still_open_gets_more_lists() {
         let mut places = Vec::new();
         for seed in round * 10 + 1..=round * 10 + 10 {
             let left = Committed::of(&mut undo_of(seed, 3), history.block_bytes());
-            places.push(history.add(CommitTimestamp(seed), TransactionId(seed), left));
+            places.push(add(&history, CommitTimestamp(seed), TransactionId(seed), left));
         }
         let finished = history.next_finished(CommitTimestamp(round * 10 + 4)).unwrap().unwrap();
         history.end(&finished);
@@ -101,7 +113,7 @@ fn a_block_that_is_still_open_gets_more_lists() {
         assert!(history.record(places[4], TransactionId(round * 10 + 5), 0).unwrap().is_some());
         let finished = history.next_finished(CommitTimestamp(round * 10 + 10)).unwrap().unwrap();
         let left = Committed::of(&mut undo_of(7, 3), history.block_bytes());
-        let later = history.add(CommitTimestamp(round * 10 + 11), TransactionId(7), left);
+        let later = add(&history, CommitTimestamp(round * 10 + 11), TransactionId(7), left);
         history.end(&finished);
         assert!(history.record(later, TransactionId(7), 0).unwrap().is_some());
         assert!(history.next_finished(CommitTimestamp(round * 10 + 10)).unwrap().is_none_or(|none| {
@@ -124,7 +136,7 @@ fn failed_writes_lose_nothing() {
     let mut places = Vec::new();
     for seed in 1..=300u64 {
         let left = Committed::of(&mut undo_of(seed, count(seed)), history.block_bytes());
-        places.push(history.add(CommitTimestamp(seed), TransactionId(seed), left));
+        places.push(add(&history, CommitTimestamp(seed), TransactionId(seed), left));
         history.spill_excess();
     }
     assert_eq!(history.figures().spill_failures, 5);
@@ -138,6 +150,6 @@ fn writers_that_only_inserted_leave_nothing() {
     let mut undo = Undo::default();
     undo.list.push(record(1, b"k", &[]));
     let left = Committed::of(&mut undo, history.block_bytes());
-    assert_eq!(history.add(CommitTimestamp(3), TransactionId(3), left), HistoryPlace::default());
+    assert_eq!(add(&history, CommitTimestamp(3), TransactionId(3), left), HistoryPlace::default());
     assert_eq!(history.figures(), HistoryFigures::default());
 }
