@@ -51,9 +51,6 @@ impl KeptMemory {
     /// Keeps no more than so many bytes.
     pub fn fall_to(&self, bytes: u64) {
         self.bytes.set(bytes);
-        match bytes {
-            0 => self.reserved.release(),
-            _ => self.reserved.fall_to(bytes),
-        }
+        self.reserved.settle_at(bytes);
     }
 }

@@ -103,6 +103,14 @@ impl Reservation {
         }
     }
 
+    /// The same between statements, when no more is expected: little is not reserved at all.
+    pub fn settle_at(&self, held_bytes: u64) {
+        match held_bytes <= SMALL_BYTES {
+            true => self.release(),
+            false => self.fall_to(held_bytes),
+        }
+    }
+
     /// Gives all back.
     pub fn release(&self) {
         // Who has nothing leaves alone what all share.
