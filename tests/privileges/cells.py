@@ -23,8 +23,8 @@ VIEWS = [Table(f"security_v.{name}", "a", "b", "secret", True) for name in ("def
 MADE = ("security_a.new", "security_v.new", "security_v.other", "security_v.nosuch")
 
 WORLD = [
-    *[f"DROP DATABASE IF EXISTS security_{name}" for name in ("a", "b", "v", "new")],
-    *[f"CREATE DATABASE security_{name}" for name in ("a", "b", "v")],
+    *[f"DROP DATABASE IF EXISTS security_{name}" for name in ("a", "b", "v", "w", "new")],
+    *[f"CREATE DATABASE security_{name}" for name in ("a", "b", "v", "w")],
     *[f"CREATE TABLE {name} (a INT PRIMARY KEY, b INT, secret VARCHAR(20), KEY kb (b))"
       for name in ("security_a.t", "security_a.u", "security_a.other", "security_b.t")],
     *[f"INSERT INTO {name} VALUES (1, 10, 'first'), (2, 20, 'second')"
@@ -36,6 +36,9 @@ WORLD = [
         ("weak", "DEFINER = security_weak@localhost", "security_a.t"), ("gone", "DEFINER = security_gone@localhost", "security_a.t"),
         ("over_gone", "", "security_v.gone"), ("invoker_over_gone", "SQL SECURITY INVOKER", "security_v.gone"))],
     "DROP USER security_gone@localhost",
+    "CREATE VIEW security_w.plain AS SELECT a, b, secret FROM security_a.t", "CREATE VIEW security_w.nested AS SELECT a, b, secret FROM security_w.plain",
+    "CREATE VIEW security_w.asking AS SELECT a, b, (SELECT MAX(secret) FROM security_a.u) AS secret FROM security_a.t",
+    "CREATE VIEW security_w.lent AS SELECT a, b, secret FROM security_w.plain",
 ]
 TARGETS = [
     "CREATE USER security_plain@localhost", "CREATE USER security_system@localhost",
@@ -135,7 +138,8 @@ def grantable(grants):
 
 
 def cells():
-    for one in itertools.chain(queries(), changes(), views(), temporary(), definitions(), shows(), system_views(), administration(), accounts(), session_variables()):
+    for one in itertools.chain(queries(), changes(), views(), temporary(), definitions(), shows(), system_views(), administration(), accounts(), session_variables(),
+                               any_column()):
         seen = set()
         for name, grants in states(one):
             if grants in seen or not grantable(grants):
@@ -761,3 +765,22 @@ def accounts():
         for user in (plain, system, "security_nobody@localhost"):
             yield case("GRANT", template.format(user), needs, remake, states=[
                 ("CREATE USER", (create,)), ("with CREATE USER", (*needs, create))])
+
+
+def any_column():
+    """What rights on some columns, or other rights, are enough for."""
+    some = [f"{word} (a)" for word in ("SELECT", "INSERT", "UPDATE", "REFERENCES")]
+    some += ["SELECT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "INDEX", "REFERENCES", "TRIGGER", "SHOW VIEW", "CREATE VIEW"]
+    made = "CREATE ON security_a.new"
+    for sql in ("CHECK TABLE security_a.t", "CHECK TABLE security_a.t, security_a.u", "CHECKSUM TABLE security_a.t", "CHECK TABLE security_w.lent"):
+        yield case("any column", sql, rows=False, states=[
+            (word, (f"{word} ON security_a.t", f"{word} ON security_w.lent")) for word in some])
+    yield case("any column", "CREATE TABLE security_a.new LIKE security_a.t", undo=["DROP TABLE IF EXISTS security_a.new"],
+               states=[(word, (made, f"{word} ON security_a.t")) for word in some])
+    texts = ["SELECT TABLE_NAME, LENGTH(VIEW_DEFINITION) > 0 FROM information_schema.VIEWS WHERE TABLE_SCHEMA = 'security_w' AND TABLE_NAME IN ('lent', 'nested') ORDER BY 1",
+             "SELECT VIEW_NAME, TABLE_NAME FROM information_schema.VIEW_TABLE_USAGE WHERE VIEW_SCHEMA = 'security_w' AND VIEW_NAME IN ('lent', 'asking') ORDER BY 1, 2"]
+    for sql in texts:
+        for view in ("lent", "asking"):
+            yield case("any column", sql, states=[
+                (f"{words} of {view}, {base}", (f"{words} ON security_w.{view}", base)) for words in ("SELECT", "SHOW VIEW", "SELECT, SHOW VIEW", "SELECT (a), SHOW VIEW", "INSERT, SHOW VIEW")
+                for base in ("SELECT ON security_a.t", "SELECT (a) ON security_w.plain", "SELECT ON *.*")])

@@ -88,8 +88,10 @@ pub struct Account {
     pub used: ResourceUse,
     /// FAILED_LOGIN_ATTEMPTS, PASSWORD_LOCK_TIME.
     pub locking: PasswordLocking,
-    /// Further attributes as SHOW CREATE USER prints them: limits of reuse, comment.
+    /// Further attributes as SHOW CREATE USER prints them: limits of reuse.
     pub attributes: BTreeMap<String, String>,
+    /// What COMMENT and ATTRIBUTE say: the text of a JSON object.
+    pub metadata: Option<String>,
     /// Grants on `*.*`, GRANT OPTION included.
     pub global: Privileges,
     /// Schemas in which global privileges do not hold.
@@ -128,6 +130,7 @@ impl Account {
             used: ResourceUse::default(),
             locking: PasswordLocking::default(),
             attributes: BTreeMap::new(),
+            metadata: None,
             global: Privileges::NONE,
             restrictions: Restrictions::default(),
             dynamic: BTreeMap::new(),
@@ -159,12 +162,6 @@ impl Account {
         };
         let end = self.password_changed.saturating_add(lifetime_days.saturating_mul(DAY_SECONDS));
         lifetime_days > 0 && now_seconds() >= end
-    }
-
-    /// What COMMENT says, as JSON.
-    pub fn metadata(&self) -> Option<String> {
-        let comment = json_text(self.attributes.get("comment")?);
-        Some(format!("{{\"comment\": {comment}}}"))
     }
 
     /// Whether that is its password.
@@ -224,6 +221,11 @@ impl Account {
     pub fn table_grant(&mut self, schema: &str, table: &str) -> &mut TableGrant {
         self.tables.entry((schema.to_owned(), table.to_owned())).or_default()
     }
+}
+
+/// What COMMENT keeps: a JSON object with one member.
+pub fn comment_object(comment: &str) -> String {
+    format!("{{\"comment\": {}}}", json_text(comment))
 }
 
 /// A text as JSON.

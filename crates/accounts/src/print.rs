@@ -162,8 +162,8 @@ pub fn create_user(account: &Account) -> String {
         LockTime::Days(days) => drop(write!(out, " PASSWORD_LOCK_TIME {days}")),
         LockTime::Unbounded => out.push_str(" PASSWORD_LOCK_TIME UNBOUNDED"),
     }
-    if let Some(metadata) = account.metadata() {
-        let _ = write!(out, " ATTRIBUTE '{}'", escaped(&metadata));
+    if let Some(metadata) = &account.metadata {
+        let _ = write!(out, " ATTRIBUTE '{}'", escaped(metadata));
     }
     out
 }

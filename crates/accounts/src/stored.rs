@@ -4,7 +4,7 @@
 //! Lines of tab-separated fields, the first of which names the line. Unknown lines are an error, so that an older
 //! server does not silently drop what a newer one granted or took.
 
-use crate::account::{Account, AccountName, Expiry};
+use crate::account::{Account, AccountName, Expiry, comment_object};
 use crate::history::OldPassword;
 use crate::privilege::Privileges;
 use crate::{AuthenticationPlugin, LockTime, TlsRequirement};
@@ -47,6 +47,7 @@ impl Account {
         }
         line(&["limits", &self.limits.map(|limit| limit.to_string()).join(",")]);
         self.attributes.iter().for_each(|(name, value)| line(&["attribute", name, value]));
+        self.metadata.iter().for_each(|metadata| line(&["metadata", metadata]));
         if self.locking.attempts > 0 {
             line(&["attribute", FAILED_LOGIN_ATTEMPTS, &self.locking.attempts.to_string()]);
         }
@@ -122,6 +123,9 @@ impl Account {
             ["attribute", PASSWORD_LOCK_TIME, days] => {
                 self.locking.time = LockTime::Days(stored_limit(days)?)
             }
+            ["metadata", text] => self.metadata = Some((*text).to_owned()),
+            // Written before ATTRIBUTE was kept.
+            ["attribute", "comment", comment] => self.metadata = Some(comment_object(comment)),
             ["attribute", name, value] => {
                 self.attributes.insert((*name).to_owned(), (*value).to_owned());
             }
@@ -215,7 +219,8 @@ mod tests {
         }
         account.limits[3] = 7;
         account.locking = PasswordLocking::new(3, LockTime::Unbounded);
-        account.attributes.insert("comment".to_owned(), "tab\there\nand \\ there".to_owned());
+        account.attributes.insert("password_reuse".to_owned(), "tab\there\nand \\ there".to_owned());
+        account.metadata = Some("{\"a\": \"b\\\\n\"}".to_owned());
         account.global = Privileges::SELECT.with(Privileges::GRANT);
         account.restrictions.restrict("m%\t", Privileges::SELECT.with(Privileges::GRANT));
         account.dynamic.insert("BACKUP_ADMIN".to_owned(), true);
@@ -226,5 +231,7 @@ mod tests {
         let decoded = Account::decode(account.name.clone(), &account.encode());
         assert_eq!(decoded, Some(account.clone()));
         assert_eq!(Account::decode(account.name.clone(), "nonsense\t1\n"), None);
+        let old = Account::decode(account.name, "attribute\tcomment\ta \"b\"\n").unwrap();
+        assert_eq!(old.metadata.as_deref(), Some("{\"comment\": \"a \\\"b\\\"\"}"));
     }
 }

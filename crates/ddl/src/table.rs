@@ -157,7 +157,7 @@ impl Definer<'_> {
         if let Some(like) = &create.like {
             let like = self.table_name(like)?;
             if !self.is_temporary(&like) {
-                self.user.require_table(self.instance, Privileges::SELECT, &like)?;
+                self.user.require_table_or_columns(self.instance, Privileges::SELECT, &like)?;
             }
         }
         match &create.query {

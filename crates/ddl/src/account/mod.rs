@@ -1,6 +1,7 @@
 //! CREATE, ALTER, DROP and RENAME of accounts and roles, GRANT, REVOKE, passwords. Main types: [`AccountDefiner`], what such a
 //! statement borrows of the running session; [`AccountChange`], what it does to the accounts once it was allowed.
 
+mod attribute;
 mod grant;
 mod password;
 mod password_history;

@@ -2,6 +2,7 @@
 //! [`AccountDefiner`].
 //! A statement changes all its accounts or none, in one transaction of the engine.
 
+use super::password::retain_current;
 use super::{AccountChange, AccountDefiner};
 use accounts::account::{Account, AccountName, Expiry, LIMITS};
 use accounts::history::PasswordHistory;
@@ -149,6 +150,10 @@ impl AccountDefiner<'_> {
         if let Some(plugin) = &factor.plugin {
             let plugin = AuthenticationPlugin::from_name(plugin)
                 .ok_or_else(|| sql_error!(ER_PLUGIN_IS_NOT_LOADED, plugin))?;
+            if plugin != account.plugin && specification.retain_current {
+                let AccountName { user, host } = &account.name;
+                return Err(sql_error!(ER_PASSWORD_CANNOT_BE_RETAINED_ON_PLUGIN_CHANGE, user, host));
+            }
             if plugin != account.plugin {
                 account.history = PasswordHistory::default();
             }
@@ -159,7 +164,12 @@ impl AccountDefiner<'_> {
         }
         self.check_current_password(account, specification.replace.as_deref())?;
         if specification.retain_current {
-            account.retained = account.authentication_string.clone();
+            let becomes_empty = match &factor.secret {
+                AuthenticationSecret::None => true,
+                AuthenticationSecret::Password(text) | AuthenticationSecret::Hash(text) => text.is_empty(),
+                AuthenticationSecret::Random => false,
+            };
+            retain_current(account, becomes_empty)?;
         }
         let mut generated = None;
         match &factor.secret {
@@ -236,14 +246,8 @@ impl AccountDefiner<'_> {
             Some(RequireCurrent::Optional) => keep("require_current", Some("OPTIONAL".to_owned())),
             Some(RequireCurrent::Required) => keep("require_current", Some(String::new())),
         }
-        if let Some(comment) = &attributes.comment {
-            keep("comment", Some(String::from_utf8_lossy(comment).into_owned()));
-        }
         apply_locking(account, attributes);
-        if attributes.attribute.is_some() {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "ATTRIBUTE"));
-        }
-        Ok(())
+        self.patch_metadata(account, attributes)
     }
 
     /// ALTER USER.
@@ -251,8 +255,9 @@ impl AccountDefiner<'_> {
         let own = |session: &AccountDefiner<'_>, user: &UserName| {
             session.account_name(user).is_ok_and(|name| name == session.user.account)
         };
+        let changes_password = |user: &UserSpecification| !user.factors.is_empty() || user.discard_old;
         let only_own_password =
-            alter.users.iter().all(|user| own(self, &user.user) && !user.factors.is_empty())
+            alter.users.iter().all(|user| own(self, &user.user) && changes_password(user))
                 && alter.attributes == UserAttributes::default();
         let only_own_roles = alter.default_role.is_some()
             && alter.users.iter().all(|user| own(self, &user.user) && user.factors.is_empty())
@@ -262,6 +267,9 @@ impl AccountDefiner<'_> {
         }
         if !only_own_password && !only_own_roles {
             self.user.require_global(self.instance, Privileges::CREATE_USER)?;
+        }
+        if only_own_password && alter.users.iter().any(|user| user.retain_current || user.discard_old) {
+            self.require_second_password()?;
         }
         self.require_system_user_for(alter.users.iter().map(|user| &user.user))?;
         Ok(move |session: &mut AccountDefiner<'_>, table: &mut AccountTable| {

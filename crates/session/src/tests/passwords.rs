@@ -119,6 +119,30 @@ fn the_current_password_is_named_where_it_must_be() {
 }
 
 #[test]
+fn a_second_password_of_ones_own_takes_a_privilege() {
+    let (_disk, environment) = environment();
+    let instance = start(&environment);
+    let mut root = connect(&instance, "root").unwrap();
+    run(&mut root, "create user u identified by 'a'");
+    let mut user = connect(&instance, "u").unwrap();
+    let denied = "ERROR 1227 Access denied; you need (at least one of) the CREATE USER or APPLICATION_PASSWORD_ADMIN \
+                  privilege(s) for this operation";
+    let texts = [
+        "alter user user() identified by 'b' retain current password",
+        "set password = 'c' retain current password",
+        "alter user user() discard old password",
+    ];
+    texts.iter().for_each(|text| assert_eq!(run(&mut user, text), [denied], "{text}"));
+    let retained = "select user_attributes->'$.additional_password' is null from mysql.user where user = 'u'";
+    assert_eq!(run(&mut root, retained), ["1"]);
+    run(&mut root, "grant application_password_admin on *.* to u");
+    for (text, is_null) in texts.iter().zip(["0", "0", "1"]) {
+        assert_eq!(run(&mut user, text), ["OK 0"], "{text}");
+        assert_eq!(run(&mut root, retained), [is_null], "{text}");
+    }
+}
+
+#[test]
 fn passwords_are_not_changed_where_nothing_is_written() {
     let (_disk, environment) = environment();
     let instance = start(&environment);

@@ -295,7 +295,7 @@ fn requires_current(account: &Account) -> Value {
 
 /// USER_ATTRIBUTES.ATTRIBUTE as JSON.
 fn attribute(account: &Account) -> Value {
-    account.metadata().map_or(Value::Null, text)
+    account.metadata.as_deref().map_or(Value::Null, text)
 }
 
 /// Partial revokes as JSON.
@@ -315,14 +315,18 @@ fn all_attributes(account: &Account) -> Value {
         LockTime::Days(days) => i32::from(days),
         LockTime::Unbounded => -1,
     };
-    let metadata = account.metadata().map(|metadata| format!("\"metadata\": {metadata}"));
+    let metadata = account.metadata.as_ref().map(|metadata| format!("\"metadata\": {metadata}"));
     let limits = (locking.attempts > 0 || days != 0).then(|| {
         let attempts = locking.attempts;
         let limits = format!("\"failed_login_attempts\": {attempts}, \"password_lock_time_days\": {days}");
         format!("\"Password_locking\": {{{limits}}}")
     });
     let restrictions = restrictions(account);
-    let parts: Vec<String> = [metadata, restrictions, limits].into_iter().flatten().collect();
+    let retained = (!account.retained.is_empty()).then(|| {
+        let retained = String::from_utf8_lossy(&account.retained);
+        format!("\"additional_password\": {}", json_text(&retained))
+    });
+    let parts: Vec<String> = [metadata, restrictions, limits, retained].into_iter().flatten().collect();
     if parts.is_empty() { Value::Null } else { text(format!("{{{}}}", parts.join(", "))) }
 }
 

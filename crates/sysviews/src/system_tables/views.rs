@@ -38,6 +38,9 @@ pub(super) fn view_table_usage(
     rows: &mut ViewRows,
 ) {
     let AnyTable::View(view) = table else { return };
+    if !sees_query(tables, view) {
+        return;
+    }
     let name = &view.shape.name;
     let Ok(query) = instance::view_query(view) else { return };
     let statement = parser::ast::Statement::Query(Box::new(query));
@@ -61,10 +64,11 @@ pub(super) fn view_table_usage(
     }
 }
 
-/// Whether the user may see what a view asks: with SHOW VIEW.
+/// Whether the user may see what a view asks: with SHOW VIEW, and SELECT on any of its columns.
 fn sees_query(tables: &SystemTables<'_>, view: &ViewDefinition) -> bool {
-    let name = &view.shape.name;
-    tables.user.grants.table(&name.schema, &name.table).contains(Privileges::SHOW_VIEW)
+    let (grants, name) = (&tables.user.grants, &view.shape.name);
+    grants.table(&name.schema, &name.table).contains(Privileges::SHOW_VIEW)
+        && grants.table_or_columns(&name.schema, &name.table).contains(Privileges::SELECT)
 }
 
 fn check_option(view: &ViewDefinition) -> &'static str {
