@@ -23,7 +23,7 @@ use dictionary::{
 };
 use engine::{EngineError, KillFlag, Table};
 use errors::{SqlResult, sql_error};
-use instance::{lock_limit, lock_owner, names_used};
+use instance::{lock_limit, lock_owner, names_used_by_query};
 use parser::ast::*;
 use plan::physical::OriginPath;
 use std::collections::{BTreeSet, HashSet};
@@ -182,7 +182,7 @@ impl Definer<'_> {
             };
         }
         let Some(query) = &create.query else { return Ok(()) };
-        for used in names_used(&Statement::Query(query.clone())).tables {
+        for used in names_used_by_query(query).tables {
             let used = self.table_name(&used.name)?;
             if !self.is_temporary(&used) && !table_exists(self.instance, &used.schema, &used.table) {
                 return Err(sql_error!(ER_NO_SUCH_TABLE, used.schema, used.table));

@@ -59,7 +59,7 @@ pub use session_starts::{SessionStart, SessionStarts, StartKey};
 pub use session_user::SessionUser;
 pub use shape::{ShapeIdentity, ShapeKey};
 pub use statement_settings::{SettingsSource, StatementSettings, isolation_at};
-pub use tables_used::{NamesUsed, TableUse, names_used};
+pub use tables_used::{NamesUsed, TableUse, names_used, names_used_by_query};
 pub use timer::{Armed, Timer};
 pub use transaction_mark::{OpenTransaction, TransactionMark};
 pub use user_lock::UserLocks;

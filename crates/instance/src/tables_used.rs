@@ -42,6 +42,13 @@ pub fn names_used(statement: &Statement) -> NamesUsed<'_> {
     NamesUsed { tables: walk.uses, functions: walk.functions, derived: walk.derived }
 }
 
+/// The same of a query.
+pub fn names_used_by_query(query: &Query) -> NamesUsed<'_> {
+    let mut walk = Walk::default();
+    walk.query(query, LockMode::Read);
+    NamesUsed { tables: walk.uses, functions: walk.functions, derived: walk.derived }
+}
+
 impl<'s> Walk<'s> {
     fn name(&mut self, name: &ObjectName, mode: LockMode) {
         self.table(name, &name.name, mode);

@@ -353,6 +353,17 @@ impl Block {
         self.gathers && self.clause.allows_aggregates()
     }
 
+    /// Whether an expression is a column by which an index finds rows of a base table.
+    pub fn begins_index(&self, expression: &Expression) -> bool {
+        let Some((number, column)) = self.place(expression) else { return false };
+        let Source::Base(table) = &self.tables[number].source else { return false };
+        table.definition().indexes.iter().any(|index| {
+            let first = index.parts.first();
+            !index.invisible
+                && first.is_some_and(|part| part.column == column && part.prefix_length.is_none())
+        })
+    }
+
     /// The table and column that a slot holds.
     pub fn place(&self, expression: &Expression) -> Option<(usize, usize)> {
         self.slots.get(expression.column_slot()?).copied()

@@ -61,7 +61,7 @@ pub use result_columns::{
 };
 pub use settle::{Settler, Settling, factor_alternatives, factor_joins};
 pub use skip::skipping_rows;
-pub use subquery_ways::{asked_subquery, begins_index, implied_by_subqueries};
+pub use subquery_ways::{asked_subquery, implied_by_subqueries};
 pub use survey::Survey;
 pub use terms::tables_of;
 pub use window::{

@@ -55,16 +55,6 @@ pub fn asked_subquery(condition: &Expression) -> Option<(&SubqueryCall, bool)> {
     }
 }
 
-/// Whether an operand is a column by which rows of a base table are found.
-pub fn begins_index(block: &Block, operand: &Expression) -> bool {
-    let Some((number, column)) = block.place(operand) else { return false };
-    let Source::Base(table) = &block.tables[number].source else { return false };
-    table.definition().indexes.iter().any(|index| {
-        let first = index.parts.first();
-        !index.invisible && first.is_some_and(|part| part.column == column && part.prefix_length.is_none())
-    })
-}
-
 /// A subquery over one table.
 struct Inner<'p> {
     access: &'p TableAccess,

@@ -5,9 +5,7 @@ use crate::bind::{Binder, add_table, column_of, derived_columns};
 use crate::planning::plan_select;
 use errors::SqlResult;
 use expression::{Expression, ExpressionKind, SubqueryCall, SubqueryUse};
-use optimizer::{
-    Block, Derived, IndexLimits, JoinTree, LogicalSelect, OpenSelect, Source, asked_subquery, begins_index,
-};
+use optimizer::{Block, Derived, IndexLimits, JoinTree, LogicalSelect, OpenSelect, Source, asked_subquery};
 use plan::physical::QueryPlan;
 use plan::{OuterKey, Rule, Rules, SubqueryPlan};
 use rewrite::{Membership, SubqueryJoins, membership};
@@ -36,7 +34,7 @@ fn ask_for_values(binder: &mut Binder<'_>, condition: &mut Expression) -> SqlRes
     }
     let Some(Membership { open, keys }) = membership(open) else { return Ok(()) };
     let operands: Vec<Expression> = keys.iter().map(|key| call.outer[key.outer].clone()).collect();
-    if operands.first().is_some_and(|operand| begins_index(binder.block(), operand)) {
+    if operands.first().is_some_and(|operand| binder.block().begins_index(operand)) {
         let id = binder.subqueries.plans.len();
         add_values(binder, open, &keys)?;
         let (wanted, outer) = (SubqueryUse::In, Vec::new());

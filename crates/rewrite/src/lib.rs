@@ -11,6 +11,7 @@ mod merge;
 mod outer_groups;
 mod pushdown;
 mod semijoin;
+mod ties;
 
 pub use constant_rows::keep_times;
 pub use indexed_values::{IndexedValue, computes_sides, read_indexed_values};

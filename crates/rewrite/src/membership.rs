@@ -1,7 +1,8 @@
 //! EXISTS over rows that only equalities tie to the row around, as IN: `EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND ..)` asks whether `a.k`
 //! is among the values of `b.k`, which may then be found first. Main function: [`membership`].
 
-use crate::outer_groups::{is_free_of_outer, outer_key};
+use crate::ties::{Ties, ties_of};
+use expression::Expression;
 use optimizer::{LogicalSelect, OpenSelect, SelectItem, shown_column};
 use plan::OuterKey;
 
@@ -16,23 +17,16 @@ pub struct Membership {
 /// The values that a subquery asks for a row of, if the row around says no more than what some of its columns are equal to.
 pub fn membership(open: &OpenSelect) -> Option<Membership> {
     let (block, select) = (&open.block, &open.select);
-    let (mut conditions, mut items, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-    for condition in &select.conditions {
-        match outer_key(condition) {
-            Some((column, key)) => {
-                let (table, place) = block.place(column)?;
-                let name = block.tables[table].columns[place].name.clone();
-                items.push(SelectItem { name, expression: column.clone() });
-                keys.push(key);
-            }
-            None => conditions.push(condition.clone()),
-        }
-    }
-    let is_tied = select.tree.as_ref()?.has_condition(&|condition| !is_free_of_outer(condition));
-    if keys.is_empty() || is_tied || !select.semijoins.is_empty() || !conditions.iter().all(is_free_of_outer)
-    {
+    if !select.semijoins.is_empty() {
         return None;
     }
+    let Ties { columns, keys, conditions } = ties_of(select)?;
+    let item = |column: Expression| {
+        let (table, place) = block.place(&column)?;
+        let name = block.tables[table].columns[place].name.clone();
+        Some(SelectItem { name, expression: column })
+    };
+    let items = columns.into_iter().map(item).collect::<Option<Vec<_>>>()?;
     let mut block = block.clone();
     block.outer.clear();
     let select = LogicalSelect {

@@ -6,13 +6,12 @@
 //! that are asked for. What is computed of other rows is silent, so that nobody can tell. Groups that are not there are empty ones.
 
 use crate::semijoin::adds_silently;
-use expression::operators::{ComparisonMode, ComparisonOperator};
+use crate::ties::{Ties, is_free_of_outer, ties_of};
 use expression::silent::is_silent;
-use expression::{Expression, ExpressionKind, ResultType, TypeClass};
+use expression::{Expression, ResultType};
 use optimizer::{Block, BoundTable, LogicalSelect, OpenSelect, SelectItem, Source, is_never, shown_column};
 use plan::OuterKey;
 use plan::physical::{Node, QueryPlan, RowLock};
-use values::TypeKind;
 
 /// A query for the keys and aggregates of all groups.
 pub struct GroupedByOuter {
@@ -27,21 +26,10 @@ pub fn grouped_by_outer(block: &Block, select: &LogicalSelect, last_block: u32) 
     if block.outer.is_empty() || !groups_all_silently(block, select) {
         return None;
     }
-    let (mut conditions, mut columns, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-    for condition in &select.conditions {
-        match outer_key(condition) {
-            Some((column, key)) => {
-                columns.push(column.clone());
-                keys.push(key);
-            }
-            None => conditions.push(condition.clone()),
-        }
-    }
-    let arguments = block.aggregates.iter().flat_map(|call| &call.arguments);
-    let mut others = conditions.iter().chain(arguments);
+    let Ties { columns, keys, conditions } = ties_of(select)?;
+    let mut arguments = block.aggregates.iter().flat_map(|call| &call.arguments);
     let mut over_groups = select.items.iter().map(|item| &item.expression).chain(&select.having);
-    let in_joins = select.tree.as_ref()?.has_condition(&|condition| !is_free_of_outer(condition));
-    if keys.is_empty() || in_joins || !others.all(is_free_of_outer) || !over_groups.all(is_free_of_outer) {
+    if !arguments.all(is_free_of_outer) || !over_groups.all(is_free_of_outer) {
         return None;
     }
     let mut block = block.clone();
@@ -49,11 +37,6 @@ pub fn grouped_by_outer(block: &Block, select: &LogicalSelect, last_block: u32) 
     block.group_keys = columns;
     let select = rows_of_groups(&block, select, conditions);
     Some(GroupedByOuter { open: OpenSelect { block, select, last_block }, keys })
-}
-
-/// Whether an expression reads nothing of the row around.
-pub(crate) fn is_free_of_outer(expression: &Expression) -> bool {
-    !expression.any(&|part| matches!(part.kind, ExpressionKind::Outer(_)))
 }
 
 /// A SELECT whose rows are groups: keys, then aggregates.
@@ -94,46 +77,6 @@ fn groups_all_silently(block: &Block, select: &LogicalSelect) -> bool {
         && !select.tree.as_ref().is_none_or(has_loud_join)
         && select.conditions.iter().all(|condition| is_silent(condition) && !is_never(condition))
         && block.aggregates.iter().all(adds_silently)
-}
-
-/// The column that a condition makes equal to a value of the row around, if all rows with such a value are one group.
-pub(crate) fn outer_key(condition: &Expression) -> Option<(&Expression, OuterKey)> {
-    let ExpressionKind::Compare(comparison) = &condition.kind else { return None };
-    let (left, right) = (&comparison.left, &comparison.right);
-    let (column, outer) = match (&left.kind, &right.kind) {
-        (ExpressionKind::Column(_), ExpressionKind::Outer(_)) => (left, right),
-        (ExpressionKind::Outer(_), ExpressionKind::Column(_)) => (right, left),
-        _ => return None,
-    };
-    let ExpressionKind::Outer(number) = outer.kind else { return None };
-    let is_equality = comparison.operator == ComparisonOperator::Equal;
-    (is_equality && are_one_group(comparison.mode, &column.result, &outer.result)).then(|| {
-        let key = OuterKey {
-            outer: number,
-            mode: comparison.mode,
-            outer_type: outer.result.column_type.clone(),
-            key_type: column.result.column_type.clone(),
-        };
-        (column, key)
-    })
-}
-
-/// Whether values of a column that are equal to one value are all in one group, and those of a group equal to the same values.
-fn are_one_group(mode: ComparisonMode, column: &ResultType, outer: &ResultType) -> bool {
-    let is_exact = |side: &ResultType| side.kind().is_integer() || side.kind() == TypeKind::Decimal;
-    match mode {
-        ComparisonMode::Integer => column.kind().is_integer() && outer.kind().is_integer(),
-        ComparisonMode::Decimal => is_exact(column) && is_exact(outer),
-        ComparisonMode::Text(collation) => {
-            let is_text = |side: &ResultType| side.class() == TypeClass::Text && !side.kind().has_members();
-            is_text(column) && is_text(outer) && column.column_type.collation == collation
-        }
-        ComparisonMode::Date | ComparisonMode::DateTime | ComparisonMode::Time => {
-            matches!(column.kind(), TypeKind::Date | TypeKind::DateTime | TypeKind::Time)
-                && column.kind() == outer.kind()
-        }
-        _ => false,
-    }
 }
 
 /// Whether what a subquery shows can be computed of the aggregates of a group that was found otherwise.

@@ -12,7 +12,7 @@ use expression::silent::is_silent;
 use expression::{Expression, ExpressionKind, ResultType, SubqueryCall, SubqueryUse, TypeClass};
 use optimizer::{
     Block, BoundTable, EqualColumns, JoinTree, LogicalSelect, OpenSelect, SemiJoin, Source, Survey,
-    TABLES_MAX, asked_subquery, begins_index, is_never, tables_of,
+    TABLES_MAX, asked_subquery, is_never, tables_of,
 };
 use plan::physical::{AggregateCall, AggregateKind, ExplainRow, Node, OutputColumn, QueryPlan};
 use plan::{Rule, Rules};
@@ -283,7 +283,7 @@ impl SubqueryJoins<'_> {
             return false;
         }
         let block = &*self.block();
-        let Some(first) = call.operands.first().filter(|operand| begins_index(block, operand)) else {
+        let Some(first) = call.operands.first().filter(|operand| block.begins_index(operand)) else {
             return false;
         };
         let Some((number, _)) = block.place(first) else { return false };
