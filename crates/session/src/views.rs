@@ -60,7 +60,7 @@ pub(crate) fn create_view(
     let own = (session.schema.as_deref(), &session.temporary);
     session.user.require_statement(&session.instance, &statement, own)?;
     session.commit_implicitly()?;
-    session.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
+    refuse_locked_tables(session)?;
     let reads = session.locks_needed(&statement);
     if let Some(name) = temporary_table_of(session, &statement) {
         return Err(sql_error!(ER_VIEW_SELECT_TMPTABLE, name));
@@ -87,6 +87,14 @@ pub(crate) fn create_view(
         changed.map_err(|error| view_error(error, &name))
     })?;
     session.send_ok(sink)
+}
+
+/// Views are not changed under LOCK TABLES, whatever is locked: error 1192.
+fn refuse_locked_tables(session: &Session) -> SqlResult<()> {
+    match session.locks.explicit.in_force() {
+        true => Err(sql_error!(ER_LOCK_OR_ACTIVE_TRANSACTION)),
+        false => Ok(()),
+    }
 }
 
 fn view_error(error: EngineError, name: &TableName) -> SqlError {
@@ -355,9 +363,7 @@ pub(crate) fn drop_views(
         names.push(name);
     }
     session.commit_implicitly()?;
-    for name in &names {
-        session.locks.explicit.check(&LockKey::table(&name.schema, &name.table), LockMode::Exclusive)?;
-    }
+    refuse_locked_tables(session)?;
     session.with_definition_locks(locks_to_change(&names), |session| {
         let dictionary = session.instance.engine().dictionary();
         let (mut present, mut notes) = (Vec::new(), Vec::new());
