@@ -35,8 +35,7 @@ fn ask_for_values(binder: &mut Binder<'_>, condition: &mut Expression) -> SqlRes
     let Some(Membership { open, keys }) = membership(open) else { return Ok(()) };
     let operands: Vec<Expression> = keys.iter().map(|key| call.outer[key.outer].clone()).collect();
     if operands.first().is_some_and(|operand| binder.block().begins_index(operand)) {
-        let id = binder.subqueries.plans.len();
-        add_values(binder, open, &keys)?;
+        let id = add_values(binder, open, &keys)?;
         let (wanted, outer) = (SubqueryUse::In, Vec::new());
         let call = SubqueryCall { id, wanted, part: None, operands, outer, repeats: false };
         condition.kind = ExpressionKind::Subquery(Box::new(call));
@@ -44,12 +43,15 @@ fn ask_for_values(binder: &mut Binder<'_>, condition: &mut Expression) -> SqlRes
     Ok(())
 }
 
-/// Adds a subquery for values that are compared with the keys. EXPLAIN shows it in the place of the one that it was made of.
-fn add_values(binder: &mut Binder<'_>, open: OpenSelect, keys: &[OuterKey]) -> SqlResult<()> {
+/// Adds a subquery for values that are compared with the keys, and gives its number. EXPLAIN shows it in the place of the one that it was
+/// made of.
+fn add_values(binder: &mut Binder<'_>, open: OpenSelect, keys: &[OuterKey]) -> SqlResult<usize> {
     let number = open.block.number;
     binder.explain.retain(|row| row.id != Some(number));
-    binder.subqueries.open.insert(binder.subqueries.plans.len(), Arc::new(open.clone()));
-    let query = plan_select(binder, open)?;
+    let query = plan_select(binder, open.clone())?;
+    // Subqueries within it may have got numbers meanwhile.
+    let id = binder.subqueries.plans.len();
+    binder.subqueries.open.insert(id, Arc::new(open));
     binder.subqueries.plans.push(SubqueryPlan {
         query,
         wanted: SubqueryUse::In,
@@ -59,7 +61,7 @@ fn add_values(binder: &mut Binder<'_>, open: OpenSelect, keys: &[OuterKey]) -> S
         groups: None,
         common_tables: Vec::new(),
     });
-    Ok(())
+    Ok(id)
 }
 
 /// As [`rewrite::AddDerived`] says.

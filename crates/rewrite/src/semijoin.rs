@@ -298,6 +298,15 @@ impl SubqueryJoins<'_> {
         self.survey.subqueries[call.id].query.rows * FEW_ROWS_FACTOR < rows
     }
 
+    /// What the values of a subquery are called. It may be joined more than once: in a common table that the query reads in two places.
+    fn free_alias(&mut self, number: u32) -> String {
+        let tables = &self.block().tables;
+        let is_free = |alias: &String| tables.iter().all(|table| table.alias != *alias);
+        let further = (2..).map(|time| format!("<subquery{number}.{time}>"));
+        let mut aliases = std::iter::once(format!("<subquery{number}>")).chain(further);
+        aliases.find(is_free).unwrap_or_default()
+    }
+
     /// Joins the different values of a subquery, as a derived table.
     fn join_values(
         &mut self,
@@ -314,7 +323,7 @@ impl SubqueryJoins<'_> {
         if !call.operands.iter().zip(columns).zip(&subquery.comparisons).all(is_exact) {
             return Ok(false);
         }
-        let alias = format!("<subquery{block}>");
+        let alias = self.free_alias(block);
         let types = columns.iter().map(|column| column.result.clone()).collect();
         let mut plan = subquery.query;
         plan.root = Node::Distinct { input: Box::new(plan.root), columns: types };

@@ -64,10 +64,32 @@ fn where_of(conditions: &[String]) -> String {
     if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) }
 }
 
+/// Sometimes what the rows of a subquery are asked themselves: of a table in it, and of the rows around both.
+fn nested(random: &mut Random, tables: &Tables, outer: &Scope, own: &Scope) -> Option<String> {
+    if !random.percent(30) {
+        return None;
+    }
+    let table = tables.any(random).clone();
+    let innermost = (format!("{} n", table.name), Scope::of("n", &table));
+    let around = if random.percent(25) { own.clone().and(outer.clone()) } else { own.clone() };
+    Some(asked_row(random, &around, innermost, None))
+}
+
 /// IN, EXISTS or = ANY, or their negations.
-fn membership(random: &mut Random, outer: &Scope, (from, own): (String, Scope)) -> String {
+fn membership(random: &mut Random, tables: &Tables, outer: &Scope, (from, own): (String, Scope)) -> String {
+    let nested = nested(random, tables, outer, &own);
+    asked_row(random, outer, (from, own), nested)
+}
+
+fn asked_row(
+    random: &mut Random,
+    outer: &Scope,
+    (from, own): (String, Scope),
+    nested: Option<String>,
+) -> String {
     if random.percent(40) {
-        let conditions = where_of(&within(random, outer, &own, 90));
+        let conditions = [within(random, outer, &own, 90), Vec::from_iter(nested)].concat();
+        let conditions = where_of(&conditions);
         let distinct = if random.percent(10) { "DISTINCT " } else { "" };
         return format!(
             "{}EXISTS (SELECT {distinct}{} FROM {from}{conditions})",
@@ -76,7 +98,8 @@ fn membership(random: &mut Random, outer: &Scope, (from, own): (String, Scope)) 
         );
     }
     let (column, shown) = pair(random, outer, &own);
-    let conditions = where_of(&within(random, outer, &own, 25));
+    let conditions = [within(random, outer, &own, 25), Vec::from_iter(nested)].concat();
+    let conditions = where_of(&conditions);
     if random.percent(15) {
         let (second, other) = pair(random, outer, &own);
         let word = *random.choose(&["IN", "IN", "NOT IN"]);
@@ -116,7 +139,7 @@ fn asked_of(
     let mut query = plain(random, &from);
     for _ in 0..random.between(1, 2) {
         let asked = inner(random, tables);
-        query.conditions.push(membership(random, &from.scope, asked));
+        query.conditions.push(membership(random, tables, &from.scope, asked));
     }
     if random.percent(50) {
         query.conditions.push(from.scope.condition(random, 1));
