@@ -675,6 +675,7 @@ def administration():
         ("SET GLOBAL nosuch = 1", [dynamic("SYSTEM_VARIABLES_ADMIN")]), ("SET GLOBAL port = 1", [dynamic("SYSTEM_VARIABLES_ADMIN")]),
         ("SET SESSION sql_log_bin = 1", [dynamic("SYSTEM_VARIABLES_ADMIN")]), ("SET SESSION sql_log_bin = 1", [dynamic("SESSION_VARIABLES_ADMIN")]),
         ("SET SESSION pseudo_thread_id = 1", [dynamic("SESSION_VARIABLES_ADMIN")]), ("SET SESSION sql_mode = ''", []), ("SET SESSION max_connections = 1", []),
+        ("SET SESSION innodb_tmpdir = '/security/none'", ["FILE ON *.*"]), ("SET SESSION innodb_tmpdir = NULL", ["FILE ON *.*"]), ("SET SESSION innodb_tmpdir = DEFAULT", []),
         ("SET GLOBAL TRANSACTION ISOLATION LEVEL REPEATABLE READ", [dynamic("SYSTEM_VARIABLES_ADMIN")]), ("SET SESSION TRANSACTION READ ONLY", []),
         ("RESET PERSIST IF EXISTS max_connections", [dynamic("SYSTEM_VARIABLES_ADMIN"), dynamic("PERSIST_RO_VARIABLES_ADMIN")]),
         ("SET GLOBAL read_only = 0", [dynamic("SYSTEM_VARIABLES_ADMIN")]), ("SET GLOBAL read_only = 0", [dynamic("SYSTEM_VARIABLES_ADMIN"), dynamic("CONNECTION_ADMIN")]),

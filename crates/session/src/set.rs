@@ -9,6 +9,7 @@ use crate::state::SYSTEM_VARIABLES;
 use crate::transaction::isolation_of;
 use crate::user_variables::USER_VARIABLES;
 use crate::variable_privileges::check_session_privilege;
+use accounts::Privileges;
 use charset::{Charset, Collation};
 use errors::{SqlResult, sql_error};
 use expression::TypedValue;
@@ -258,6 +259,15 @@ fn default_value(session: &Session, id: VariableId, scope: Target) -> SystemValu
     }
 }
 
+/// Error 1227 for a directory of the server's machine: whether it is there is told to who has FILE.
+fn require_file_right(session: &mut Session, id: VariableId, assigned: &Assigned) -> SqlResult<()> {
+    let is_text = matches!(assigned, Assigned::Value(Value::Bytes(_) | Value::Null));
+    match is_text && id == id::INNODB_TMPDIR && !session.grants().global().contains(Privileges::FILE) {
+        true => Err(sql_error!(ER_SPECIFIC_ACCESS_DENIED_ERROR, "FILE")),
+        false => Ok(()),
+    }
+}
+
 fn convert(
     session: &mut Session,
     id: VariableId,
@@ -273,6 +283,7 @@ fn convert(
         Value::Null if id == id::MANDATORY_ROLES => Assigned::Value(Value::Bytes(Vec::new())),
         value => Assigned::Value(value),
     };
+    require_file_right(session, id, &assigned)?;
     if let Some(value) = convert_named(&session.instance, &mut session.diagnostics, id, &assigned)? {
         return Ok(value);
     }
@@ -364,10 +375,7 @@ pub(crate) fn assign_session(session: &mut Session, id: VariableId, value: Syste
         id::RAND_SEED2 => session.state.random[1] = (value.unsigned() % 0x3fff_ffff) as u32,
         id::PSEUDO_THREAD_ID => session.state.pseudo_thread_id = Some(value.unsigned()),
         id::MAX_ERROR_COUNT => session.diagnostics.set_kept_max(value.unsigned() as usize),
-        id::MAX_JOIN_SIZE => {
-            let is_all = value == SystemValue::default_of(id.variable());
-            session.store_variable(id::SQL_BIG_SELECTS, SystemValue::Boolean(is_all));
-        }
+        id::MAX_JOIN_SIZE => session.store_variable(id::SQL_BIG_SELECTS, big_selects(&value)),
         // The level of the running transaction stays; SET of the variable decides for those after it.
         _ => {}
     }
@@ -375,6 +383,11 @@ pub(crate) fn assign_session(session: &mut Session, id: VariableId, value: Syste
     session.state.pair_charset_variable(id);
     session.forget_settings();
     Ok(())
+}
+
+/// What max_join_size makes of sql_big_selects: a bound counts from when it is set.
+fn big_selects(max_join_size: &SystemValue) -> SystemValue {
+    SystemValue::Boolean(*max_join_size == SystemValue::default_of(id::MAX_JOIN_SIZE.variable()))
 }
 
 /// Turning autocommit on commits what is open.
@@ -433,6 +446,7 @@ fn apply_global(session: &mut Session, id: VariableId, value: SystemValue) -> Sq
         id::GLOBAL_CONNECTION_MEMORY_LIMIT => {
             instance.statement_memory().set_bytes_max(value.unsigned());
         }
+        id::MAX_JOIN_SIZE => instance.set_global(id::SQL_BIG_SELECTS, big_selects(&value)),
         id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
         id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),
         id::CHARACTER_SET_SERVER => {
