@@ -164,6 +164,14 @@ impl Account {
         lifetime_days > 0 && now_seconds() >= end
     }
 
+    /// Gives it another password, as it is stored. Beside an empty one there is no second.
+    pub fn set_authentication_string(&mut self, stored: Vec<u8>) {
+        if stored.is_empty() {
+            self.retained.clear();
+        }
+        self.authentication_string = stored;
+    }
+
     /// Whether that is its password.
     pub fn has_password(&self, password: &[u8]) -> bool {
         self.plugin.verifies(&self.authentication_string, password)

@@ -94,7 +94,7 @@ impl AccountDefiner<'_> {
     }
 
     pub(super) fn set_secret(&mut self, account: &mut Account, password: &[u8]) {
-        account.authentication_string = match (password.is_empty(), account.plugin) {
+        let stored = match (password.is_empty(), account.plugin) {
             (true, _) => Vec::new(),
             (_, AuthenticationPlugin::CachingSha2Password) => {
                 let mut random = [0; caching_sha2::SALT_BYTES];
@@ -104,6 +104,7 @@ impl AccountDefiner<'_> {
             }
             (_, AuthenticationPlugin::MysqlNativePassword) => native::hash(password).into_bytes(),
         };
+        account.set_authentication_string(stored);
     }
 
     pub(super) fn random_password(&self) -> String {
@@ -120,11 +121,15 @@ impl AccountDefiner<'_> {
     }
 }
 
-/// RETAIN CURRENT PASSWORD: both are right from now on. Error 3895 beside an empty new one.
+/// RETAIN CURRENT PASSWORD: both are right from now on. Errors: 3895 beside an empty new one, 3878 for an empty current one.
 pub(super) fn retain_current(account: &mut Account, becomes_empty: bool) -> SqlResult<()> {
     if becomes_empty {
         let AccountName { user, host } = &account.name;
         return Err(sql_error!(ER_CURRENT_PASSWORD_CANNOT_BE_RETAINED, user, host));
+    }
+    if account.authentication_string.is_empty() {
+        let AccountName { user, host } = &account.name;
+        return Err(sql_error!(ER_SECOND_PASSWORD_CANNOT_BE_EMPTY, user, host));
     }
     account.retained.clone_from(&account.authentication_string);
     Ok(())

@@ -156,6 +156,7 @@ impl AccountDefiner<'_> {
             }
             if plugin != account.plugin {
                 account.history = PasswordHistory::default();
+                account.retained.clear();
             }
             account.plugin = plugin;
         }
@@ -173,7 +174,7 @@ impl AccountDefiner<'_> {
         }
         let mut generated = None;
         match &factor.secret {
-            AuthenticationSecret::None => account.authentication_string = Vec::new(),
+            AuthenticationSecret::None => account.set_authentication_string(Vec::new()),
             AuthenticationSecret::Password(password) => self.set_secret(account, password),
             AuthenticationSecret::Random => {
                 let password = self.random_password();
@@ -189,7 +190,7 @@ impl AccountDefiner<'_> {
                 if !valid {
                     return Err(sql_error!(ER_PASSWORD_FORMAT));
                 }
-                account.authentication_string.clone_from(hash);
+                account.set_authentication_string(hash.clone());
             }
         }
         self.remember_password(account)?;

@@ -10,7 +10,10 @@ use TokenKind as T;
 /// Behind CREATE USER.
 pub(crate) fn create_user(parser: &mut Parser) -> SqlResult<Statement> {
     let if_not_exists = if_not_exists(parser)?;
-    let users = parser.list(user_specification)?;
+    let users = parser.list(|parser| {
+        let user = user_name(parser)?;
+        identification(parser, user)
+    })?;
     let default_roles =
         if parser.accept_all(&[K::Default, K::Role]) { parser.list(role_name)? } else { Vec::new() };
     let attributes = user_attributes(parser)?;
@@ -29,7 +32,8 @@ pub(crate) fn alter_user(parser: &mut Parser) -> SqlResult<Statement> {
     }
     let mut users = vec![user_authentication(parser, first)?];
     while parser.accept_comma() {
-        users.push(user_specification(parser)?);
+        let user = user_name(parser)?;
+        users.push(user_authentication(parser, user)?);
     }
     let attributes = user_attributes(parser)?;
     Ok(Statement::AlterUser(Box::new(AlterUser { if_exists, users, default_role: None, attributes })))
@@ -64,12 +68,8 @@ pub(crate) fn rename_user(parser: &mut Parser) -> SqlResult<Statement> {
     })?))
 }
 
-fn user_specification(parser: &mut Parser) -> SqlResult<UserSpecification> {
-    let user = user_name(parser)?;
-    user_authentication(parser, user)
-}
-
-fn user_authentication(parser: &mut Parser, user: UserName) -> SqlResult<UserSpecification> {
+/// What CREATE USER and ALTER USER say of how an account is identified.
+fn identification(parser: &mut Parser, user: UserName) -> SqlResult<UserSpecification> {
     let mut specification = UserSpecification::of(user);
     if parser.at_word(K::Identified) {
         specification.factors.push(authentication(parser)?);
@@ -79,10 +79,18 @@ fn user_authentication(parser: &mut Parser, user: UserName) -> SqlResult<UserSpe
         }
     }
     factor_changes(parser, &mut specification)?;
-    if parser.accept(K::Replace) {
-        specification.replace = Some(parser.string()?);
+    Ok(specification)
+}
+
+/// With what only ALTER USER says: of passwords that were there before.
+fn user_authentication(parser: &mut Parser, user: UserName) -> SqlResult<UserSpecification> {
+    let mut specification = identification(parser, user)?;
+    if !specification.factors.is_empty() {
+        if parser.accept(K::Replace) {
+            specification.replace = Some(parser.string()?);
+        }
+        specification.retain_current = accept_retain_current(parser)?;
     }
-    specification.retain_current = accept_retain_current(parser)?;
     if parser.accept(K::Discard) {
         parser.expect_all(&[K::Old, K::Password])?;
         specification.discard_old = true;
