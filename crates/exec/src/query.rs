@@ -57,8 +57,8 @@ pub fn send(
     let mut outcome = StatementOutcome { sent_rows: true, row_count: -1, ..StatementOutcome::default() };
     let prints = columns.iter().any(|column| column.column_type.kind == TypeKind::Json);
     while more {
-        // As in MySQL nobody looks once an only row is computed: SLEEP() that was interrupted is 1.
-        if outcome.rows_sent > 0 || batch.len() > 1 {
+        // As in MySQL nobody looks once the only row of a query without FROM, or without groups, is computed.
+        if !query.root.computes_one_row() || outcome.rows_sent > 0 || batch.len() > 1 {
             run.check_killed()?;
         }
         // A locking read may have met rows whose commit is not durable yet.

@@ -290,6 +290,17 @@ impl Node {
         }
     }
 
+    /// Whether all that is left to do behind the last row read is to compute the only row of the result: SLEEP() in it that is interrupted is 1,
+    /// and ends nothing.
+    pub fn computes_one_row(&self) -> bool {
+        let Node::Project { input, .. } = self else { return false };
+        match &**input {
+            Node::OneRow { .. } | Node::Count(_) => true,
+            Node::Aggregate(aggregate) => aggregate.keys.is_empty(),
+            _ => false,
+        }
+    }
+
     fn groups_or_reads_nothing(&self) -> bool {
         match self {
             Node::Filter { input, .. } => input.groups_or_reads_nothing(),
