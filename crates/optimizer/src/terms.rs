@@ -88,7 +88,7 @@ pub fn tables_of(block: &Block, expression: &Expression) -> u64 {
 fn is_usable(mode: ComparisonMode, column: &ColumnType, equality: bool) -> bool {
     match (class_of(column.kind), column.kind) {
         (_, TypeKind::Set | TypeKind::Float) => false,
-        (_, TypeKind::Enum) => equality && matches!(mode, ComparisonMode::Text(_)),
+        (_, TypeKind::Enum) => equality && mode == ComparisonMode::Text(column.collation),
         (TypeClass::Integer, _) => matches!(
             mode,
             ComparisonMode::Integer
