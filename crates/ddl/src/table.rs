@@ -185,7 +185,8 @@ impl Definer<'_> {
         for used in names_used_by_query(query).tables {
             let used = self.table_name(&used.name)?;
             if !self.is_temporary(&used) && !table_exists(self.instance, &used.schema, &used.table) {
-                return Err(sql_error!(ER_NO_SUCH_TABLE, used.schema, used.table));
+                let is_schema = schema_exists(self.instance, &used.schema);
+                return Err(plan::unknown_table(&used.schema, &used.table, is_schema));
             }
         }
         Ok(())

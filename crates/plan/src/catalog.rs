@@ -241,3 +241,14 @@ impl VirtualCursor for NoRows {
         Ok(None)
     }
 }
+
+/// Error for a table that a query reads and that is not there: 1049 where its schema is not either, 1109 in information_schema, 1146.
+pub fn unknown_table(schema: &str, table: &str, is_schema: bool) -> SqlError {
+    if schema.eq_ignore_ascii_case("information_schema") {
+        return sql_error!(ER_UNKNOWN_TABLE, table, "information_schema");
+    }
+    match is_schema {
+        true => sql_error!(ER_NO_SUCH_TABLE, schema, table),
+        false => sql_error!(ER_BAD_DB_ERROR, schema),
+    }
+}

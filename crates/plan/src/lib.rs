@@ -33,7 +33,7 @@ pub use asked_first::{differs_between_rows, is_asked_first};
 pub use block_hints::BlockHints;
 pub use catalog::{
     AllPrivileges, Extent, FileAccess, GrantsId, NoVirtualTables, PrivilegeCheck, PrivilegeRequest,
-    TableAccess, View, VirtualCursor, VirtualRequest, VirtualTables, WantedValues,
+    TableAccess, View, VirtualCursor, VirtualRequest, VirtualTables, WantedValues, unknown_table,
 };
 pub use change::{
     Assignment, DefaultValue, DeletePlan, GeneratedValue, InsertPlan, InsertRows, LoadPlan, LoadTarget,

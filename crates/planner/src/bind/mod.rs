@@ -334,11 +334,8 @@ impl<'a> Binder<'a> {
     }
 
     pub fn unknown_table(&self, schema: &str, table: &str) -> SqlError {
-        if schema.eq_ignore_ascii_case("information_schema") {
-            return sql_error!(ER_UNKNOWN_TABLE, table, "information_schema");
-        }
-        let known = self.input.engine.dictionary().schema(schema).is_some()
+        let is_schema = self.input.engine.dictionary().schema(schema).is_some()
             || self.input.virtual_tables.has_schema(schema);
-        if known { sql_error!(ER_NO_SUCH_TABLE, schema, table) } else { sql_error!(ER_BAD_DB_ERROR, schema) }
+        plan::unknown_table(schema, table, is_schema)
     }
 }
