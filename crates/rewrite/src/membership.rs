@@ -20,7 +20,7 @@ pub fn membership(open: &OpenSelect) -> Option<Membership> {
     if !select.semijoins.is_empty() {
         return None;
     }
-    let Ties { columns, keys, conditions } = ties_of(select)?;
+    let Ties { columns, keys, conditions } = ties_of(block, select)?;
     let item = |column: Expression| {
         let (table, place) = block.place(&column)?;
         let name = block.tables[table].columns[place].name.clone();

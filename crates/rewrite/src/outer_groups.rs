@@ -26,7 +26,7 @@ pub fn grouped_by_outer(block: &Block, select: &LogicalSelect, last_block: u32) 
     if block.outer.is_empty() || !groups_all_silently(block, select) {
         return None;
     }
-    let Ties { columns, keys, conditions } = ties_of(select)?;
+    let Ties { columns, keys, conditions } = ties_of(block, select)?;
     let mut arguments = block.aggregates.iter().flat_map(|call| &call.arguments);
     let mut over_groups = select.items.iter().map(|item| &item.expression).chain(&select.having);
     if !arguments.all(is_free_of_outer) || !over_groups.all(is_free_of_outer) {

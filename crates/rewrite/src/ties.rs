@@ -3,7 +3,7 @@
 
 use expression::operators::{ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind, ResultType, TypeClass};
-use optimizer::LogicalSelect;
+use optimizer::{Block, BoundTable, LogicalSelect};
 use plan::OuterKey;
 use values::TypeKind;
 
@@ -18,7 +18,12 @@ pub(crate) struct Ties {
 }
 
 /// The ties of a subquery whose FROM and WHERE read the row around in no other way. None without any.
-pub(crate) fn ties_of(select: &LogicalSelect) -> Option<Ties> {
+pub(crate) fn ties_of(block: &Block, select: &LogicalSelect) -> Option<Ties> {
+    let reads_around =
+        |table: &BoundTable| table.reads_outer_values() || !table.reads.iter().all(is_free_of_outer);
+    if block.tables.iter().any(reads_around) {
+        return None;
+    }
     let mut ties = Ties { columns: Vec::new(), keys: Vec::new(), conditions: Vec::new() };
     for condition in &select.conditions {
         match outer_key(condition) {

@@ -237,7 +237,11 @@ impl Binder<'_> {
         select_type: &'static str,
     ) -> SqlResult<QueryPlan> {
         match body {
-            ast::QueryBody::Nested(query) => self.query(query, select_type),
+            ast::QueryBody::Nested(query) => {
+                // Its operands may be set operations in parentheses again, without a SELECT between.
+                plan::check_stack()?;
+                self.query(query, select_type)
+            }
             ast::QueryBody::Values(rows) => self.values_rows(rows),
             ast::QueryBody::SetOperation(operation) => bind_set_operation(self, operation, select_type),
             ast::QueryBody::Select(_) | ast::QueryBody::Table(_) => {
