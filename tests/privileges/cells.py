@@ -553,6 +553,10 @@ def definitions():
                    states=[("LOCK TABLES elsewhere", ("SELECT ON security_a.t", f"LOCK TABLES ON {b}"))])
         yield case("LOCK TABLES", [f"LOCK TABLES security_a.t {mode}, security_a.u READ", *release],
                    ["SELECT ON security_a.t", "SELECT ON security_a.u", f"LOCK TABLES ON {a}"])
+        for view in ("definer", "invoker", "over", "weak", "gone", "over_gone", "invoker_over_gone"):
+            own, base = ["SELECT ON security_v.*", "LOCK TABLES ON security_v.*"], ["SELECT ON security_a.t", f"LOCK TABLES ON {a}"]
+            yield case("LOCK TABLES", [f"LOCK TABLES security_v.{view} {mode}", *release], own,
+                       states=[("with its table", (*own, *base)), ("table unlocked", (*own, base[0])), ("table unread", (*own, base[1]))])
         yield case("LOCK TABLES", [f"LOCK TABLES security_a.missing {mode}", *release], ["SELECT ON security_a.*", f"LOCK TABLES ON {a}"])
         yield case("LOCK TABLES", [f"LOCK TABLES security_none.t {mode}", *release], ["SELECT, LOCK TABLES ON security_none.*"])
         yield case("LOCK TABLES", [f"LOCK TABLES mysql.user {mode}", *release])

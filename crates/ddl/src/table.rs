@@ -22,7 +22,7 @@ use dictionary::{
     TableName, TableOptions, same_name,
 };
 use engine::{EngineError, KillFlag, Table};
-use errors::{SqlResult, sql_error};
+use errors::{SqlError, SqlResult, sql_error};
 use instance::{lock_limit, lock_owner, names_used_by_query};
 use parser::ast::*;
 use plan::physical::OriginPath;
@@ -178,7 +178,7 @@ impl Definer<'_> {
             return match self.table(&like) {
                 _ if like == *name => Err(sql_error!(ER_NONUNIQ_TABLE, name.table)),
                 Some(_) => Ok(()),
-                None => Err(crate::no_base_table(self.instance, &like)),
+                None => Err(self.no_template(&like)),
             };
         }
         let Some(query) = &create.query else { return Ok(()) };
@@ -190,6 +190,17 @@ impl Definer<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Of CREATE TABLE .. LIKE. Errors: 1347 for a view, and as a query has for what is not there.
+    fn no_template(&self, like: &TableName) -> SqlError {
+        let is_view = self.instance.engine().dictionary().views.get(&like.schema, &like.table).is_some();
+        match is_view {
+            true => crate::no_base_table(self.instance, like),
+            false => {
+                plan::unknown_table(&like.schema, &like.table, schema_exists(self.instance, &like.schema))
+            }
+        }
     }
 
     /// Error 1050, or a note with IF NOT EXISTS.

@@ -52,6 +52,7 @@ fn wanted(access: TableAccess) -> Wanted {
         TableAccess::InsertOrUpdate => Wanted::All(P::INSERT.with(P::UPDATE)),
         TableAccess::Replace => Wanted::All(P::INSERT.with(P::DELETE)),
         TableAccess::Update => Wanted::All(P::UPDATE),
+        TableAccess::Lock => Wanted::All(P::LOCK_TABLES),
         TableAccess::UpdateOrSelect => Wanted::Any(P::UPDATE.with(P::SELECT), "SELECT"),
         TableAccess::Delete => Wanted::All(P::DELETE),
     }

@@ -70,7 +70,7 @@ impl HeldLocks {
             }
         }
         self.count = self.count.saturating_sub(count);
-        self.reserved.fall_to((self.count * LOCK_BYTES) as u64);
+        self.reserved.settle_at((self.count * LOCK_BYTES) as u64);
     }
 }
 

@@ -115,6 +115,8 @@ pub enum TableAccess {
     UpdateOrSelect,
     /// DELETE.
     Delete,
+    /// LOCK TABLES.
+    Lock,
 }
 
 /// How much of a table a request is about.

@@ -2,7 +2,7 @@
 //! A plan that is kept runs again and again under the same grants: it remembers the last ones that sufficed. Sessions share
 //! plans, so what is remembered is one number that is read and written at once; no other memory depends on it.
 
-use crate::catalog::{GrantsId, PrivilegeCheck, PrivilegeRequest};
+use crate::catalog::{Extent, GrantsId, PrivilegeCheck, PrivilegeRequest, TableAccess};
 use dictionary::TableName;
 use errors::{SqlError, SqlResult, code, sql_error};
 use std::num::NonZeroU64;
@@ -44,6 +44,21 @@ impl PrivilegesNeeded {
             sufficed: AtomicU64::new(0),
             definers_sufficed: AtomicU64::new(0),
         }
+    }
+
+    /// What it takes to lock the tables that views read, view by view: as the user, or else as whose rights the view goes by.
+    pub fn to_lock_within_views(&self) -> Vec<[PrivilegesNeeded; 2]> {
+        let lock = |request: &PrivilegeRequest| PrivilegeRequest {
+            access: TableAccess::Lock,
+            extent: Extent::Table,
+            ..request.clone()
+        };
+        let asked_of = |asked: &ViewPrivileges, definer: &Option<(String, String)>| {
+            let requests = asked.requests.iter().map(lock).collect();
+            let asked = ViewPrivileges { view: asked.view.clone(), definer: definer.clone(), requests };
+            PrivilegesNeeded::with_views(Vec::new(), vec![asked])
+        };
+        self.views.iter().map(|asked| [asked_of(asked, &None), asked_of(asked, &asked.definer)]).collect()
     }
 
     /// The first error of [`PrivilegeCheck::check`], if any.

@@ -206,7 +206,7 @@ impl Session {
     }
 
     /// The plan of a statement, to be kept for it; the transaction that planning needs is not kept.
-    fn planned(&mut self, statement: &Statement, settled: &SettledTypes) -> SqlResult<Planned> {
+    pub(crate) fn planned(&mut self, statement: &Statement, settled: &SettledTypes) -> SqlResult<Planned> {
         let mut locks = self.locks_needed(statement);
         self.refuse_read_only_change(statement, &locks)?;
         let held = self.locks.mark();

@@ -3,6 +3,7 @@
 
 use crate::foreign_key_locks::with_relatives;
 use crate::locks_needed::locks_needed;
+use crate::prepared_parameters::SettledTypes;
 use crate::session::Session;
 use accounts::Privileges;
 use catalog::{HeldMark, Intent, LockKey, LockMode, LockedTable, TableLock, TableLocks};
@@ -140,6 +141,8 @@ impl Session {
     ) -> SqlResult<()> {
         let mut wanted: Vec<LockedTable> = Vec::new();
         let mut seen = HashSet::with_capacity(tables.len());
+        // Views may read what is named as well.
+        let (mut views, mut read_by_views) = (Vec::new(), HashSet::new());
         for table in tables {
             self.shared.check_killed()?;
             let name = self.table_name(&table.table)?;
@@ -157,9 +160,13 @@ impl Session {
             wanted.push(LockedTable { key: key.clone(), alias, mode });
             // What a view reads is locked with it.
             let query = sysviews::plain_query(QueryBody::Table(table.table.clone()));
-            let read = self.locks_needed(&Statement::Query(Box::new(query)));
+            let query = Statement::Query(Box::new(query));
+            let read = self.locks_needed(&query);
+            if read.uses.iter().any(|used| used.by_program) {
+                views.push(query);
+            }
             for used in read.uses.into_iter().filter(|used| used.by_program && used.key != key) {
-                if seen.insert((used.key.schema_name().to_owned(), used.alias.clone())) {
+                if read_by_views.insert((used.key.schema_name().to_owned(), used.alias.clone())) {
                     wanted.push(LockedTable { key: used.key, alias: used.alias, mode });
                 }
             }
@@ -175,12 +182,25 @@ impl Session {
         }
         self.commit_implicitly()?;
         self.unlock_tables();
+        for view in &views {
+            self.require_locks_of_views(view)?;
+        }
         if let Err(error) = self.take_explicit_locks(wanted) {
             self.unlock_tables();
             return Err(error);
         }
         self.see_all_commits();
         self.send_ok(sink)
+    }
+
+    /// Error 1356 unless the user, or those by whose rights views go, may lock the tables that a query reads by them.
+    fn require_locks_of_views(&mut self, query: &Statement) -> SqlResult<()> {
+        let planned = self.planned(query, &SettledTypes::none(0))?;
+        let needed = planned.prepared.plan().privileges.to_lock_within_views();
+        needed.iter().try_for_each(|[as_user, as_definer]| {
+            let allowed = self.user.require_plan(&self.instance, as_user);
+            allowed.or_else(|_| self.user.require_plan(&self.instance, as_definer))
+        })
     }
 
     /// Tables that foreign keys lead to from those that are locked for writing are locked with them, where they exist, by their own names.

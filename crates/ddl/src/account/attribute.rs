@@ -5,7 +5,7 @@ use accounts::account::{Account, comment_object};
 use errors::{SqlResult, sql_error};
 use instance::SessionShared;
 use parser::ast::UserAttributes;
-use values::json::{self, Built, Members, Node, Steps, Watch};
+use values::json::{self, Built, Members, Node, Steps, TextError, Watch};
 
 /// Long objects end with the statement.
 struct UntilKilled<'s>(&'s SessionShared);
@@ -32,7 +32,11 @@ impl AccountDefiner<'_> {
 
 /// The object with that patch, as text.
 fn patched(known: Option<&str>, patch: &[u8], watch: &dyn Watch) -> SqlResult<String> {
-    let read = |text: &[u8]| json::read(text, watch).map_err(|_| sql_error!(ER_INVALID_USER_ATTRIBUTE_JSON));
+    let invalid = |error| match error {
+        TextError::Failed(error) => error,
+        TextError::Syntax { .. } => sql_error!(ER_INVALID_USER_ATTRIBUTE_JSON),
+    };
+    let read = |text: &[u8]| json::read(text, watch).map_err(invalid);
     let patch = read(patch)?;
     let Node::Object(_) = Node::of(&patch) else { return Err(sql_error!(ER_INVALID_USER_ATTRIBUTE_JSON)) };
     let known = known.map(|text| read(text.as_bytes())).transpose()?;
@@ -40,5 +44,8 @@ fn patched(known: Option<&str>, patch: &[u8], watch: &dyn Watch) -> SqlResult<St
     let object = ::json::merge_patch(target, Node::of(&patch), &mut Steps::new(watch))?.encode()?;
     let mut text = Vec::new();
     json::print_watched(Node::of(&object), &mut text, watch)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    let text = String::from_utf8_lossy(&text).into_owned();
+    // It stands one level deeper in mysql.user: error 3157.
+    read(format!("{{\"metadata\": {text}}}").as_bytes())?;
+    Ok(text)
 }
