@@ -137,6 +137,10 @@ pub fn start_values(
     }
     check_force_recovery(&start.values)?;
     settle_open_files(options.descriptors_max, &mut start);
+    // A bound counts from when it is set, as SET GLOBAL has it.
+    if *start.values.get(id::MAX_JOIN_SIZE) != SystemValue::default_of(id::MAX_JOIN_SIZE.variable()) {
+        start.values.set(id::SQL_BIG_SELECTS, SystemValue::Boolean(false));
+    }
     Ok(start)
 }
 

@@ -451,6 +451,7 @@ fn new_state(instance: &Instance) -> SessionState {
         random: [word(0), word(4)],
         fixed_time_microseconds: None,
         statement_time_microseconds: instance.wall_microseconds(),
+        sees_commits_to: Lsn(0),
         pseudo_thread_id: None,
     }
 }

@@ -122,7 +122,10 @@ impl SessionView for Parts<'_> {
 
     fn get_lock(&mut self, name: &str, timeout_seconds: f64) -> SqlResult<Option<bool>> {
         let locks = self.instance.user_locks();
-        locks.take(self.shared.id, name, timeout_seconds, &self.shared.kill).map(Some)
+        let taken = locks.take(self.shared.id, name, timeout_seconds, &self.shared.kill)?;
+        // Who had it may have committed a moment ago: what is read from now on must show that, durable or not.
+        self.state.sees_commits_to = self.instance.engine().last_commit();
+        Ok(Some(taken))
     }
 
     fn release_lock(&mut self, name: &str) -> SqlResult<Option<bool>> {

@@ -7,6 +7,7 @@ use charset::CollationId;
 use errors::SqlResult;
 use expression::TypedValue;
 use std::sync::Arc;
+use stdx::ids::Lsn;
 use values::{ColumnType, TypeKind, Value};
 use variables::{Kind, SessionVariables, SystemValue, SystemVariable, VariableId, id};
 
@@ -47,6 +48,8 @@ pub struct SessionState {
     pub fixed_time_microseconds: Option<i64>,
     /// When the running statement started, microseconds since 1970.
     pub statement_time_microseconds: i64,
+    /// Transactions that begin from now on see commits up to there, durable or not.
+    pub sees_commits_to: Lsn,
     /// SET @@pseudo_thread_id.
     pub pseudo_thread_id: Option<u64>,
 }

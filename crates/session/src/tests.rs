@@ -13,6 +13,7 @@ mod session_start;
 mod strict_snapshot;
 mod system_tables;
 mod time_zones;
+mod undurable_commits;
 
 use crate::session::Session;
 use accounts::ClientHost;
@@ -90,7 +91,6 @@ impl Printer {
         std::mem::take(&mut self.lines)
     }
 
-    /// What was said of the columns that were sent last.
     pub(crate) fn columns(&self) -> &[ResultColumn] {
         &self.columns
     }

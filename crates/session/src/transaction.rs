@@ -137,6 +137,7 @@ impl Session {
         let settings = self.settings();
         let (default_isolation, default_read_only) = (settings.isolation, settings.read_only);
         let (row_lock_timeout, strict_snapshot) = (settings.row_lock_timeout, settings.strict_snapshot);
+        let sees_too = self.state.sees_commits_to;
         let state = &mut self.transaction;
         if !state.explicit {
             state.options = Characteristics {
@@ -148,7 +149,7 @@ impl Session {
             isolation: state.options.isolation,
             read_only: state.options.read_only,
             strict_snapshot,
-            sees_at_least: state.last_commit,
+            sees_at_least: state.last_commit.max(sees_too),
             lock_wait_timeout: Some(row_lock_timeout),
             kill: self.shared.kill.clone(),
             session_id: u64::from(self.shared.id),
@@ -361,6 +362,8 @@ impl Session {
         let made = self.transaction.making.take();
         if let Some(transaction) = self.transaction.current.take() {
             self.count(variables::status::id::HANDLER_ROLLBACK, 1);
+            // What has failed tells of rows that others have committed: not before these are durable (rule C3).
+            self.packet_lsn = self.packet_lsn.max(transaction.reply_lsn());
             let rolled_back = match made {
                 Some(table) => transaction.rollback_with_table(&table),
                 None => transaction.rollback(),

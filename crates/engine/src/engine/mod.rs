@@ -130,6 +130,8 @@ impl Engine {
     /// Changes the flush level (SET GLOBAL innodb_flush_log_at_trx_commit).
     pub fn set_flush_level(&self, level: FlushLevel) {
         self.inner.shared.settings.set_flush_level(level);
+        // What was acknowledged without being durable stays visible.
+        self.inner.system.visible_undurable();
     }
 
     /// Changes the default lock wait limit (SET GLOBAL innodb_lock_wait_timeout).

@@ -210,7 +210,8 @@ impl Transaction {
 
     fn register_snapshot(&self, slot: &mut Arc<Snapshot>) -> EngineResult<CommitTimestamp> {
         let engine = &self.engine;
-        let at_least = self.options.sees_at_least.0;
+        // What it has met under lock is not newer than what it reads from now on.
+        let at_least = self.options.sees_at_least.0.max(self.seen.get());
         let newest = || match engine.system.visible() {
             visible if visible.0 >= at_least => visible,
             // The session's own last commit is not durable yet. It must be seen, so the reply must wait for what is seen with it.
