@@ -71,6 +71,18 @@ impl TableLocks {
         self.locks.iter().all(TableLock::is_current)
     }
 
+    /// The same locks, without the uses that LOCK TABLES asks for.
+    pub fn copy(&self) -> TableLocks {
+        TableLocks { locks: self.locks.clone(), uses: Vec::new(), uses_temporary: self.uses_temporary }
+    }
+
+    /// The same of tables that were seen so.
+    pub fn seen_as(&self, seen: &[SeenCell]) -> TableLocks {
+        let mut locks = self.copy();
+        locks.remember(seen.to_vec());
+        locks
+    }
+
     /// What the plan was made for, that is kept with these locks.
     #[inline]
     pub fn remember(&mut self, seen: Vec<SeenCell>) {

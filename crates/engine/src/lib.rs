@@ -38,6 +38,6 @@ pub use tables::{AutoIncrement, Dictionary, Index, Table};
 pub use temporary::TemporaryTables;
 pub use transaction::{Mark, RecoveredTransaction, TableCounter, Transaction};
 pub use txn::locks;
-pub use txn::{CycleMember, Extent, KillFlag, SpillError, SpillFile, WaitRequest};
+pub use txn::{CycleMember, Extent, KillFlag, SpillError, SpillFile, TableStamp, WaitRequest};
 pub use undo::logical_record_text;
 pub use write::{UpdateOutcome, ValueWriter};

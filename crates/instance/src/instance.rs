@@ -1,6 +1,7 @@
 //! What all sessions share. Main type: [`Instance`].
 //! Thread rules: every method may be called from any thread; connecting takes no process-wide exclusive lock.
 
+use crate::kept_result::KeptResult;
 use crate::latest_deadlock::Deadlock;
 use crate::options::StartValues;
 use crate::plan_cache::PlanCache;
@@ -18,6 +19,7 @@ use engine::{Engine, EngineOptions, SpillFile};
 use env::Environment;
 use errors::{ErrorCode, SqlError, SqlResult};
 use expression::RegexpLimits;
+use result_cache::ResultCache;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use variables::persisted::PersistedVariables;
@@ -94,6 +96,7 @@ pub struct Instance {
     regexp_limits: [AtomicU64; 2],
     timer: crate::timer::Timer,
     plan_cache: PlanCache,
+    results: ResultCache<KeptResult>,
     session_starts: SessionStarts,
     routines: Routines,
     /// What the server reads at each connection, with the generation of the global values that it was made of.
@@ -152,6 +155,7 @@ impl Instance {
         let clock = Arc::clone(&environment.clock);
         let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
         metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());
+        let results_bytes_max = start.values.get(id::QUERY_CACHE_SIZE).unsigned();
         let memory_max = start.values.get(id::GLOBAL_CONNECTION_MEMORY_LIMIT).unsigned();
         let statement_memory = Arc::new(exec::ServerMemory::new(memory_max));
         let mut seed = [0; 8];
@@ -172,6 +176,7 @@ impl Instance {
             branches: Arc::default(),
             deadlock: Mutex::default(),
             plan_cache: PlanCache::new(seed),
+            results: ResultCache::new(results_bytes_max),
             session_starts: SessionStarts::default(),
             routines: Routines::default(),
             server_settings: RwLock::default(),
@@ -391,6 +396,12 @@ impl Instance {
     #[inline]
     pub fn plan_cache(&self) -> &PlanCache {
         &self.plan_cache
+    }
+
+    /// Results of queries.
+    #[inline]
+    pub fn results(&self) -> &ResultCache<KeptResult> {
+        &self.results
     }
 
     /// Stored functions.

@@ -27,8 +27,8 @@ pub enum SourceReads {
 /// What the session must know of a statement before it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct StatementTraits {
-    /// Its Com_ counter.
-    pub counter: StatusId,
+    /// Its Com_ counter. None where it is not known yet how it is answered.
+    pub counter: Option<StatusId>,
     /// The diagnostics of the statement before it stay as they are.
     pub keeps_diagnostics: bool,
     /// max_execution_time holds for it.
@@ -50,7 +50,7 @@ impl StatementTraits {
     #[inline]
     pub fn of(statement: &Statement) -> StatementTraits {
         StatementTraits {
-            counter: crate::commands::counter(statement),
+            counter: Some(crate::commands::counter(statement)),
             keeps_diagnostics: keeps_diagnostics(statement),
             is_query: query_of(statement).is_some(),
             execution_time_max: query_of(statement)

@@ -19,6 +19,7 @@ pub struct ReadWatch {
     /// More rows than these are too many.
     rows_max: AtomicU64,
     is_wary: AtomicBool,
+    is_long: AtomicBool,
 }
 
 impl ReadWatch {
@@ -27,15 +28,35 @@ impl ReadWatch {
     pub fn of(prepared: &Prepared) -> ReadWatch {
         let access = Some(prepared.plan()).filter(|plan| plan.repeatable).and_then(plan::varying_access);
         let rows_max = access.map_or(u64::MAX, |access| rows_max(access.rows_read as u64));
-        ReadWatch { rows_max: AtomicU64::new(rows_max), is_wary: AtomicBool::new(false) }
+        ReadWatch {
+            rows_max: AtomicU64::new(rows_max),
+            is_wary: AtomicBool::new(false),
+            is_long: AtomicBool::new(false),
+        }
     }
 
     /// An execution has read so many rows.
     #[inline]
     pub fn saw(&self, rows: u64) {
+        if rows >= ROWS_MIN {
+            self.saw_many(rows);
+        }
+    }
+
+    #[cold]
+    fn saw_many(&self, rows: u64) {
         if self.is_too_much(rows) {
             self.is_wary.store(true, Ordering::Relaxed);
         }
+        if !self.is_long() {
+            self.is_long.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether an execution has read so many rows that its result may be worth keeping.
+    #[inline]
+    pub fn is_long(&self) -> bool {
+        self.is_long.load(Ordering::Relaxed)
     }
 
     /// Whether executions look before they read.

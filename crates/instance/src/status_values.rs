@@ -2,6 +2,7 @@
 //! Main function: [`rows`].
 
 use crate::instance::Instance;
+use crate::kept_result::KeptResult;
 use crate::registry::SessionShared;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -62,6 +63,12 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
         id::PREPARED_STMT_COUNT => instance.prepared_memory().count().to_string(),
         id::OPENED_TABLE_DEFINITIONS => instance.engine().dictionary().opened_table_count().to_string(),
         id::OPEN_TABLES | id::OPEN_TABLE_DEFINITIONS | id::OPENED_TABLES => count(open_tables(instance)),
+        id::QCACHE_FREE_BLOCKS
+        | id::QCACHE_FREE_MEMORY
+        | id::QCACHE_INSERTS
+        | id::QCACHE_LOWMEM_PRUNES
+        | id::QCACHE_QUERIES_IN_CACHE
+        | id::QCACHE_TOTAL_BLOCKS => of_results(instance, id).to_string(),
         id::SSL_VERSION | id::SSL_CIPHER => {
             let details = session.and_then(|session| session.describe().tls.clone()).unwrap_or_default();
             if id == id::SSL_VERSION { details.version } else { details.cipher }
@@ -74,4 +81,19 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
         }
         _ => return None,
     })
+}
+
+/// Figures of the kept results. What nobody can be served any more is thrown out first: MySQL does so when a table changes.
+fn of_results(instance: &Instance, id: StatusId) -> u64 {
+    instance.results().retain(KeptResult::may_be_right);
+    let figures = instance.results().figures();
+    match id {
+        id::QCACHE_FREE_BLOCKS => u64::from(figures.bytes < figures.capacity_bytes),
+        id::QCACHE_FREE_MEMORY => figures.capacity_bytes.saturating_sub(figures.bytes),
+        id::QCACHE_INSERTS => figures.inserted,
+        id::QCACHE_LOWMEM_PRUNES => figures.pruned,
+        id::QCACHE_QUERIES_IN_CACHE => figures.count,
+        // As MySQL counts: one for the text and one for the rows of each, and one of free memory.
+        _ => 2 * figures.count + u64::from(figures.bytes < figures.capacity_bytes),
+    }
 }

@@ -80,6 +80,8 @@ pub struct Plan {
     pub cascades: Vec<Target>,
     /// It depends on variables' types or views: plan again for each execution.
     pub volatile: bool,
+    /// It reads more than its tables, its parameters and what is set: the clock, the session, system tables.
+    pub reads_elsewhere: bool,
     /// It assigns user variables: each row goes all the way before the next one is read, so that it finds what was
     /// assigned for it.
     pub row_by_row: bool,

@@ -46,6 +46,11 @@ impl PrivilegesNeeded {
         }
     }
 
+    /// The same for another who asks.
+    pub fn copy(&self) -> PrivilegesNeeded {
+        PrivilegesNeeded::with_views(self.requests.clone(), self.views.clone())
+    }
+
     /// What it takes to lock the tables that views read, view by view: as the user, or else as whose rights the view goes by.
     pub fn to_lock_within_views(&self) -> Vec<[PrivilegesNeeded; 2]> {
         let lock = |request: &PrivilegeRequest| PrivilegeRequest {

@@ -7,6 +7,7 @@ use catalog::{LockKey, LockMode};
 use dictionary::TableName;
 use engine::{RowBatch, ScanOptions, Table};
 use errors::{SqlResult, sql_error};
+use instance::KeptResult;
 use instance::SessionShared;
 use parser::ast::{
     CastExpression, CastTarget, Expression, Flush, FlushTarget, MaintenanceCommand, ResetTarget,
@@ -111,6 +112,8 @@ pub(crate) fn flush(session: &mut Session, flush: &Flush, sink: &mut dyn ResultS
                 match *option {
                     "STATUS" => flush_status(session),
                     "PRIVILEGES" => flush_privileges(session),
+                    // Results stay; their memory is never in pieces.
+                    "QUERY CACHE" => session.instance.results().retain(KeptResult::may_be_right),
                     "USER_RESOURCES" => session.instance.accounts().forget_resources(),
                     _ => {}
                 }
@@ -156,8 +159,13 @@ pub(crate) fn reset(
     sink: &mut dyn ResultSink,
 ) -> SqlResult<()> {
     for target in targets {
-        let ResetTarget::Persist { name, if_exists } = target else {
-            return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication"));
+        let (name, if_exists) = match target {
+            ResetTarget::QueryCache => {
+                reset_query_cache(session)?;
+                continue;
+            }
+            ResetTarget::Persist { name, if_exists } => (name, if_exists),
+            _ => return Err(sql_error!(ER_NOT_SUPPORTED_YET, "RESET of replication")),
         };
         session.user.require_dynamic(&session.instance, "SYSTEM_VARIABLES_ADMIN")?;
         let instance = Arc::clone(&session.instance);
@@ -172,6 +180,16 @@ pub(crate) fn reset(
         }
     }
     session.send_ok(sink)
+}
+
+/// Forgets all results that are kept.
+fn reset_query_cache(session: &mut Session) -> SqlResult<()> {
+    session.user.require_global(&session.instance, Privileges::RELOAD)?;
+    if !session.locks.explicit.in_force() {
+        session.commit_implicitly()?;
+    }
+    session.instance.results().clear();
+    Ok(())
 }
 
 /// SHUTDOWN.

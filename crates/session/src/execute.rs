@@ -1,6 +1,7 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
 use crate::collector::Collector;
+use crate::kept_results::{begin_keeping, keep_result};
 use crate::locks_needed::cover;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
@@ -106,13 +107,14 @@ impl Session {
         let fingerprint = self.settings().fingerprint;
         self.refuse_read_only_change(statement, &locks)?;
         let (mut seen, mut covered) = (Vec::new(), None);
+        let mut keeping = begin_keeping(self);
         let outcome = self.run_in_transaction(&locks, traits.changes_rows, |session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
             covered = cover(session, statement, &locks)?;
             let locks = covered.as_ref().unwrap_or(&locks);
             // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
             let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
-            if kept.is_some() {
+            if kept.is_some() || keeping.is_some() {
                 seen = session.instance.see(locks);
             }
             let mut only_planned = true;
@@ -120,13 +122,19 @@ impl Session {
                 let prepared = prepare(statement, typing, context, true)?;
                 refused?;
                 only_planned = false;
-                let outcome = exec::execute_prepared(&prepared, context, channel);
+                let outcome = match &mut keeping {
+                    Some(keeping) => keeping.execute(&prepared, context, channel),
+                    None => exec::execute_prepared(&prepared, context, channel),
+                };
                 if let Some(kept) = &mut kept {
                     **kept = Some(Planned::new(prepared, fingerprint, traits));
                 }
                 outcome
             });
             session.transaction.only_planned = only_planned;
+            if let (Some(keeping), Ok(outcome)) = (keeping.take(), &outcome) {
+                keep_result(session, keeping, traits, locks.seen_as(&seen), outcome);
+            }
             outcome
         });
         locks = covered.unwrap_or(locks);
@@ -210,6 +218,7 @@ impl Session {
             self.refuse_read_only_server()?;
         }
         let mut kept = KeptRun::Done;
+        let mut keeping = begin_keeping(self);
         let held = self.locks.mark();
         let run = |session: &mut Session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
@@ -225,9 +234,20 @@ impl Session {
                 session.transaction.only_planned = true;
                 return Ok(None);
             }
-            session.with_context(&planned.locks, reads_lock, parameters, |context| {
-                exec::execute_prepared(&planned.prepared, context, channel).map(Some)
-            })
+            let outcome =
+                session.with_context(
+                    &planned.locks,
+                    reads_lock,
+                    parameters,
+                    |context| match &mut keeping {
+                        Some(keeping) => keeping.execute(&planned.prepared, context, channel),
+                        None => exec::execute_prepared(&planned.prepared, context, channel),
+                    },
+                )?;
+            if let Some(keeping) = keeping.take() {
+                keep_result(session, keeping, traits, planned.locks.copy(), &outcome);
+            }
+            Ok(Some(outcome))
         };
         let Some(outcome) = self.run_in_transaction(&planned.locks, traits.changes_rows, run)? else {
             self.release_locks_since(held);

@@ -17,6 +17,7 @@ mod hints;
 mod kept_memory;
 #[cfg(test)]
 mod kept_memory_tests;
+mod kept_results;
 #[cfg(test)]
 mod lock_tests;
 mod locks_needed;

@@ -3,6 +3,7 @@
 
 use crate::handler::Handlers;
 use crate::kept_memory::KeptMemory;
+use crate::kept_results::ResultKeys;
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
 use crate::state::{SYSTEM_VARIABLES, SessionState, StatementNumbers};
@@ -59,6 +60,7 @@ pub struct Session {
     pub(crate) user: SessionUser,
     /// Plans of text statements.
     pub(crate) text_plans: TextPlans,
+    pub(crate) result_keys: ResultKeys,
     /// DATABASE().
     pub(crate) schema: Option<Arc<str>>,
     pub(crate) capabilities: u64,
@@ -146,6 +148,7 @@ impl Session {
             prepared: PreparedStatements::default(),
             user: SessionUser::new(account, info.host, user_text, account_text),
             text_plans: TextPlans::default(),
+            result_keys: ResultKeys::default(),
             schema: (!info.schema.is_empty()).then(|| info.schema.as_str().into()),
             capabilities: info.capabilities,
             multi_statements: info.capabilities & u64::from(client::MULTI_STATEMENTS) != 0,
@@ -366,6 +369,7 @@ impl Session {
     /// Begins a command. A KILL QUERY that came before it was for nothing; from here on one ends it, also while it is still parsed.
     pub(crate) fn begin_command(&mut self, command: Command) {
         self.packet_lsn = Lsn(0);
+        self.result_keys.begin_command();
         self.lower_kill();
         self.shared.set_command(command, self.instance.monotonic_microseconds());
     }

@@ -447,6 +447,7 @@ fn apply_global(session: &mut Session, id: VariableId, value: SystemValue) -> Sq
             instance.statement_memory().set_bytes_max(value.unsigned());
         }
         id::MAX_JOIN_SIZE => instance.set_global(id::SQL_BIG_SELECTS, big_selects(&value)),
+        id::QUERY_CACHE_SIZE => instance.results().set_capacity(value.unsigned()),
         id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
         id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),
         id::CHARACTER_SET_SERVER => {

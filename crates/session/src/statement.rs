@@ -129,7 +129,9 @@ impl Session {
     ) -> bool {
         self.start_statement(traits.keeps_diagnostics);
         self.note_text(text);
-        self.count(traits.counter, 1);
+        if let Some(counter) = traits.counter {
+            self.count(counter, 1);
+        }
         hints::enter(self);
         let timer = self.arm_timer(traits);
         let outcome = catch_unwind(AssertUnwindSafe(|| {

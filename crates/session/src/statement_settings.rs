@@ -37,6 +37,7 @@ impl Session {
     pub(crate) fn forget_settings(&mut self) {
         self.settings.take();
         self.facts = None;
+        self.result_keys.forget_settings();
     }
 
     /// collation_connection.

@@ -2,6 +2,7 @@
 
 mod account_rules;
 mod files;
+mod kept_results;
 mod logins;
 mod password_history;
 mod passwords;
@@ -86,7 +87,6 @@ impl ResultSink for Printer {
 }
 
 impl Printer {
-    /// What was sent since the last call.
     pub(crate) fn take_lines(&mut self) -> Vec<String> {
         std::mem::take(&mut self.lines)
     }

@@ -2,6 +2,7 @@
 //! `instance`'s `plan_cache.rs`; what has no kept plan goes the ordinary way through the parser.
 
 use crate::execute::KeptRun;
+use crate::kept_results::run_by_result;
 use crate::planning::ParameterTyping;
 use crate::session::Session;
 use charset::CollationId;
@@ -52,15 +53,23 @@ impl Session {
     /// Runs a text that is one statement by the kept plan of its shape, if there is one.
     pub(crate) fn run_by_shape(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> ByShape {
         if text.len() > TEXT_BYTES_MAX || self.text_plans.switched_off {
-            return ByShape::Ordinary(None);
+            return self.by_result(text, channel);
         }
         let mut literals = std::mem::take(&mut self.text_plans.literals);
         let outcome = match self.shape_key(text, &mut literals) {
             Some(key) => self.run_key(&key, text, channel),
-            None => ByShape::Ordinary(None),
+            None => self.by_result(text, channel),
         };
         self.text_plans.literals = literals;
         outcome
+    }
+
+    /// Answers a text without a shape by a result that was kept.
+    fn by_result(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> ByShape {
+        match run_by_result(self, text, channel) {
+            true => ByShape::Done,
+            false => ByShape::Ordinary(None),
+        }
     }
 
     /// The shape of a text; None where it has none that plans are kept for.
@@ -82,6 +91,14 @@ impl Session {
             Some((identity, planned)) => Some((identity, Shape::Kept(planned))),
             None => self.instance.plan_cache().find(key),
         };
+        // Of a plan that is kept and reads little there is nothing to gain.
+        let is_short = matches!(&found, Some((_, Shape::Kept(planned))) if !planned.reads.is_long());
+        if !is_short && run_by_result(self, text, channel) {
+            if let Some((identity, Shape::Kept(planned))) = found {
+                self.text_plans.recent.put(identity, planned);
+            }
+            return ByShape::Done;
+        }
         let (identity, planned) = match found {
             None => return ByShape::Ordinary(Some(Lesson { identity: key.identity() })),
             Some((_, Shape::Ordinary(_))) => return ByShape::Ordinary(None),
@@ -183,7 +200,7 @@ impl Session {
     }
 
     /// Parses and runs a query or row change within a statement that has begun.
-    fn run_text(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> SqlResult<()> {
+    pub(crate) fn run_text(&mut self, text: &[u8], channel: &mut dyn ClientChannel) -> SqlResult<()> {
         let parsed = parser::parse_one(text, 0, self.settings().parse)?;
         self.run_data_statement(&parsed.statement, channel)
     }

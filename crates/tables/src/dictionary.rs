@@ -11,7 +11,7 @@ use engine_error::EngineResult;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use stdx::ids::{IndexId, SpaceId, TableId};
+use stdx::ids::{CommitTimestamp, IndexId, SpaceId, TableId};
 use stdx::sync::lock;
 
 /// Entries of the ring that are looked at for each table that is opened: what all hold is left open.
@@ -167,6 +167,9 @@ impl Dictionary {
         }
         if let Some(tables) = self.tables.get() {
             let _ = table.tables.set(tables.clone());
+            if let Some(tables) = tables.upgrade() {
+                table.stamp.open_at(CommitTimestamp(tables.pool.redo().end_lsn().0));
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use stdx::ids::{IndexId, Lsn, PageNumber, SpaceId, TableId};
 use stdx::sync::lock;
+use txn::TableStamp;
 use undo::Writer;
 use values::row::{ColumnSet, RowLayout, RowView};
 
@@ -47,6 +48,8 @@ pub struct Table {
     hidden: AtomicBool,
     /// What is known of its rows.
     pub statistics: Mutex<KeptStatistics>,
+    /// When its rows changed last.
+    pub stamp: Arc<TableStamp>,
     /// The writer of the session's temporary tables, if it is one of these.
     pub temporary: Option<Arc<Writer>>,
     /// Who looks at the file.
@@ -91,6 +94,7 @@ impl Table {
             look: Mutex::default(),
             hidden: AtomicBool::new(false),
             statistics: Mutex::default(),
+            stamp: Arc::default(),
             temporary: None,
             tables: OnceLock::new(),
         }

@@ -138,8 +138,8 @@ impl TableEntry {
     pub(crate) fn pack(&self) -> bool {
         let mut form = lock(&self.form);
         let Form::Open(table) = &*form else { return true };
-        // Whoever wants it asks this entry first.
-        if Arc::strong_count(table) > 1 {
+        // Whoever wants it asks this entry first. Who has changed it, or keeps what was read of it, holds its stamp (rule K3 in txn's README).
+        if Arc::strong_count(table) > 1 || Arc::strong_count(&table.stamp) > 1 {
             return false;
         }
         let Some(packed) = PackedTable::of(table) else { return false };

@@ -4,6 +4,7 @@
 use crate::capabilities::{client, status};
 use crate::long_packet::LongPacket;
 use crate::output::{Output, push_length_encoded_integer};
+use crate::recorded::{RecordedRows, Recorder};
 use crate::response::{self, push_column, push_eof, push_error, push_error_in, push_ok};
 use crate::result::{EncodedColumns, ResultColumn, StatementEnd};
 use crate::row::{RowWriter, push_nullable_text};
@@ -27,6 +28,17 @@ pub struct Encoder {
     owes_metadata_end: bool,
     /// SERVER_STATUS_* flags for packets in the middle of an answer.
     server_status: u16,
+    recording: Recording,
+}
+
+/// What is kept of the rows of a result set.
+#[derive(Debug, Default)]
+enum Recording {
+    #[default]
+    Nothing,
+    /// Those of the next result set, up to so many bytes.
+    Awaited(usize),
+    Running(Recorder),
 }
 
 impl Encoder {
@@ -52,6 +64,7 @@ impl Encoder {
         self.binary = binary;
         self.owes_metadata_end = false;
         self.server_status = server_status;
+        self.recording = Recording::Nothing;
     }
 
     /// Whether rows go out in the binary protocol.
@@ -71,6 +84,7 @@ impl Encoder {
         self.column_definitions(columns, results);
         self.resume_rows(columns, results);
         self.owes_metadata_end = !self.deprecates_eof();
+        self.begin_recording();
     }
 
     /// Starts a result set whose rows come encoded.
@@ -83,6 +97,50 @@ impl Encoder {
             self.output.packet(payload);
         }
         self.owes_metadata_end = !self.deprecates_eof();
+        self.begin_recording();
+    }
+
+    /// Keeps the packets of the next result set's rows.
+    pub fn record_rows(&mut self, bytes_max: usize) {
+        self.recording = Recording::Awaited(bytes_max);
+    }
+
+    fn begin_recording(&mut self) {
+        if let Recording::Awaited(bytes_max) = self.recording {
+            self.settle_metadata_end();
+            self.recording = Recording::Running(Recorder::begin(&self.output, bytes_max));
+        }
+    }
+
+    /// The packets that were kept.
+    pub fn take_recorded(&mut self) -> Option<RecordedRows> {
+        match std::mem::take(&mut self.recording) {
+            Recording::Running(recorder) => recorder.end(&self.output),
+            _ => None,
+        }
+    }
+
+    /// What the output has was sent.
+    pub fn forget_sent(&mut self) {
+        if let Recording::Running(recorder) = &mut self.recording {
+            recorder.copy(&self.output);
+        }
+        self.output.clear();
+    }
+
+    /// The rows of another result set. False if they are numbered otherwise than those of this one, or so many that they should not be copied
+    /// before they are sent: then nothing but what is before them is written.
+    pub fn recorded(&mut self, rows: &RecordedRows, copied_bytes_max: usize) -> bool {
+        self.settle_metadata_end();
+        let Some(packets) =
+            rows.numbered_for(&self.output).filter(|packets| packets.len() <= copied_bytes_max)
+        else {
+            return false;
+        };
+        let next = rows.next_sequence(&self.output);
+        self.output.extend_frame(packets);
+        self.output.set_sequence(next);
+        true
     }
 
     fn column_definitions(&mut self, columns: &[ResultColumn], results: CollationId) {
@@ -130,6 +188,8 @@ impl Encoder {
     /// Begins a row whose payload of so many bytes comes in parts.
     pub fn begin_long_row(&mut self, payload_bytes: u64) -> LongPacket {
         self.settle_metadata_end();
+        // It is longer than what is kept may be.
+        self.recording = Recording::Nothing;
         LongPacket::begin(payload_bytes)
     }
 

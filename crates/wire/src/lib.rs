@@ -13,6 +13,7 @@ pub mod long_packet;
 pub mod output;
 pub mod parameter;
 pub mod reader;
+pub mod recorded;
 pub mod response;
 pub mod result;
 pub mod row;

@@ -1,6 +1,7 @@
 //! What a statement sends back, as calls. Implemented by a connection; called by the session and executor.
 //! Main traits: [`ResultSink`], [`ClientChannel`].
 
+use crate::recorded::RecordedRows;
 use charset::CollationId;
 use errors::{SqlError, SqlResult};
 use stdx::ids::Lsn;
@@ -107,6 +108,16 @@ pub trait ResultSink {
         None
     }
 
+    /// Keeps the packets of the rows of the result set that begins next, if they take no more than so many bytes.
+    fn record_rows(&mut self, bytes_max: usize) {
+        let _ = bytes_max;
+    }
+
+    /// What was kept. None if it was too much, and of sinks that have no packets.
+    fn take_recorded(&mut self) -> Option<RecordedRows> {
+        None
+    }
+
     /// Ends the result set that was started.
     fn end_rows(&mut self, end: &StatementEnd) -> SqlResult<()>;
 
@@ -150,6 +161,11 @@ impl EncodedColumns {
         EncodedColumns { payloads, ends }
     }
 
+    /// Memory that they take, bytes.
+    pub fn bytes(&self) -> usize {
+        self.payloads.capacity() + self.ends.capacity() * size_of::<u32>()
+    }
+
     /// The payload of each definition.
     pub fn payloads(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.ends.iter().enumerate().map(|(at, end)| {
@@ -169,6 +185,11 @@ pub trait EncodedRows {
 
     /// One row, whose payload `encode` appends.
     fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()>;
+
+    /// The rows as another result set had them.
+    fn recorded(&mut self, rows: &RecordedRows) -> SqlResult<()> {
+        rows.frames().try_for_each(|frame| self.row(&mut |out| out.extend_from_slice(frame)))
+    }
 
     /// One row whose payload of so many bytes is too long for memory: `next_part` appends part after part of it, and says whether
     /// there was one. An error of it breaks the connection, because the client has a part of the row already.

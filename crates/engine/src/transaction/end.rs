@@ -36,12 +36,13 @@ impl Transaction {
         self.ended.set(true);
         self.end_temporary();
         let lsn = match self.writer.get() {
-            Some(writer) => self.engine.system.commit_writer(writer),
+            Some(writer) => self.engine.system.commit_writer(writer, &self.changed),
             None => {
                 self.finish_locks();
                 Lsn(0)
             }
         };
+        self.changed.clear();
         self.end_snapshot();
         self.after_decision();
         Ok(lsn)
@@ -93,6 +94,7 @@ impl Transaction {
                 Ok(())
             }
         };
+        self.changed.clear();
         self.end_snapshot();
         self.after_decision();
         done

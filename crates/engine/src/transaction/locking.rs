@@ -59,9 +59,12 @@ impl Transaction {
         Ok(self.temporary.get_or_init(|| writer.clone()))
     }
 
-    /// Whether rows of a table may be written. Errors: those of [`Table::check_usable`], ForcedRecovery,
+    /// Whether rows of a table may be written, which is noted: its commit tells whoever keeps what was read of the table. Errors: those of [`Table::check_usable`], ForcedRecovery,
     /// ReadOnlyTables.
     pub(crate) fn check_may_write(&self, table: &Table) -> EngineResult<()> {
+        if !table.is_temporary() {
+            self.changed.add(&table.stamp);
+        }
         match self.engine.shared.settings.force_recovery {
             _ if self.engine.shared.settings.read_only_option => Err(EngineError::ReadOnlyTables),
             ForceRecovery::Off => table.check_usable(),

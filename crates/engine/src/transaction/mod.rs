@@ -27,8 +27,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use tables::Index;
-use txn::Snapshot;
 use txn::locks::Owner;
+use txn::{ChangedTables, Snapshot, TableStamp};
 use undo::Writer;
 
 /// A transaction. See the module's text.
@@ -47,6 +47,8 @@ pub struct Transaction {
     pub(crate) seen: Cell<u64>,
     /// The mark behind which the statement's own locks lie: `unlock_row` leaves earlier ones.
     pub(crate) statement_locks: Cell<u64>,
+    /// The tables that it has changed, but for temporary ones.
+    pub(crate) changed: ChangedTables,
     /// Limit of a row lock wait in milliseconds; [`u64::MAX`] for the engine's.
     lock_wait_timeout_ms: Cell<u64>,
     /// Committed or rolled back.
@@ -80,6 +82,7 @@ impl Transaction {
             owner: OnceCell::new(),
             seen: Cell::new(0),
             statement_locks: Cell::new(0),
+            changed: ChangedTables::default(),
             ended: Cell::new(false),
             is_prepared: false,
         }
@@ -206,6 +209,19 @@ impl Transaction {
     pub(crate) fn check_snapshot_reads(&self, index: &Index) -> EngineResult<()> {
         let timestamp = self.snapshot_slot().timestamp();
         timestamp.map_or(Ok(()), |timestamp| index.check_readable(timestamp))
+    }
+
+    /// The moment that consistent reads read at; takes the snapshot if there is none. None at READ UNCOMMITTED.
+    pub fn reads_at(&self) -> EngineResult<Option<CommitTimestamp>> {
+        Ok(self.view()?.snapshot)
+    }
+
+    /// Whether what a snapshot of `then` has read of tables with these stamps is what this transaction would read. Takes the snapshot if
+    /// there is none.
+    pub fn reads_the_same(&self, stamps: &[Arc<TableStamp>], then: CommitTimestamp) -> EngineResult<bool> {
+        let Some(now) = self.reads_at()? else { return Ok(false) };
+        let is_same = |stamp: &Arc<TableStamp>| stamp.is_same(then, now) && !self.changed.may_have(stamp);
+        Ok(self.engine.system.any_table.is_same(then, now) && stamps.iter().all(is_same))
     }
 
     fn register_snapshot(&self, slot: &mut Arc<Snapshot>) -> EngineResult<CommitTimestamp> {

@@ -6,6 +6,7 @@ use crate::inner::EngineInner;
 use dictionary::TableName;
 use engine_types::TransactionOptions;
 use std::sync::Arc;
+use txn::ChangedTables;
 use undo::Writer;
 
 /// A prepared transaction that a start has found. It has the rows locked that it has written, and nothing else.
@@ -31,6 +32,7 @@ impl RecoveredTransaction {
         transaction.owner = writer.owner.clone().into();
         transaction.writer = writer.into();
         transaction.is_prepared = true;
+        transaction.changed = ChangedTables::any();
         RecoveredTransaction { name, transaction, tables }
     }
 }

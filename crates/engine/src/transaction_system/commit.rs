@@ -4,11 +4,12 @@ use super::TransactionSystem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stdx::ids::{CommitTimestamp, Lsn};
+use txn::{Changed, ChangedTables};
 use undo::{Adding, Committed, Writer, log_commit, log_rolled_back};
 
 impl TransactionSystem {
-    /// Commits a writer: the commit record enters the log and the commit table in one step.
-    pub(crate) fn commit_writer(&self, writer: &Arc<Writer>) -> Lsn {
+    /// Commits a writer that has changed those tables: the commit record enters the log and the commit table in one step.
+    pub(crate) fn commit_writer(&self, writer: &Arc<Writer>, changed: &ChangedTables) -> Lsn {
         let mut mini = self.shared.pool.mini_transaction();
         log_commit(&mut mini, writer.id);
         let history = &self.undo.history;
@@ -20,7 +21,12 @@ impl TransactionSystem {
         let adding = history.begin(writer.id, left);
         let place = adding.as_ref().map(Adding::place).unwrap_or_default();
         let lsn = mini.commit_with(|lsn| {
-            self.commits.set_committed(writer.id, CommitTimestamp(lsn.0), place);
+            let timestamp = CommitTimestamp(lsn.0);
+            changed.with(|changed| match changed {
+                Changed::Some(stamps) => stamps.iter().for_each(|stamp| stamp.commit(timestamp)),
+                Changed::Any => self.any_table.commit(timestamp),
+            });
+            self.commits.set_committed(writer.id, timestamp, place);
             self.last_committed.store(lsn.0, Ordering::Release);
         });
         if let Some(adding) = adding {

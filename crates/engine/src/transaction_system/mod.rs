@@ -16,7 +16,7 @@ use stdx::ids::{CommitTimestamp, Lsn, TransactionId};
 use stdx::sync::lock;
 use tables::{Shared, Tables};
 use txn::locks::{LockManager, Owner};
-use txn::{CommitTable, EndOrder, Snapshot, SnapshotRegistry, TransactionState};
+use txn::{CommitTable, EndOrder, Snapshot, SnapshotRegistry, TableStamp, TransactionState};
 use undo::{StrayMarks, UndoLog};
 
 /// Ids that one write of the dictionary's limit covers.
@@ -55,6 +55,8 @@ pub(crate) struct TransactionSystem {
     /// New snapshots see what is durable, and what has been shown without being so: up to there; never goes back. At flush level 1 it
     /// is seldom written.
     shown: OwnLine<AtomicU64>,
+    /// Stands for every table: a commit that may have changed any of them.
+    pub(crate) any_table: TableStamp,
     /// Ids below this may be given: the dictionary holds a limit that is at least as high.
     id_limit: AtomicU64,
     /// Held by who raises it.
@@ -86,6 +88,7 @@ impl TransactionSystem {
             strays: StrayMarks::default(),
             last_committed: OwnLine(AtomicU64::new(end)),
             shown: OwnLine(AtomicU64::new(end)),
+            any_table: TableStamp::at(CommitTimestamp(end)),
             id_limit: AtomicU64::new(next_id.0),
             raising_id_limit: Mutex::default(),
             unique_stripes: unique::stripes(),

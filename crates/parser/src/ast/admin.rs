@@ -274,6 +274,7 @@ pub enum FlushTarget {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResetTarget {
+    QueryCache,
     BinaryLogsAndGtids {
         to: Option<u64>,
     },

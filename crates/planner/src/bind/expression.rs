@@ -204,6 +204,7 @@ impl Binder<'_> {
 
     fn user_variable(&mut self, name: &str) -> Expression {
         self.nature.volatile = true;
+        self.nature.reads_elsewhere = true;
         self.nature.repeats = true;
         let name = name.to_lowercase();
         let result = match self.input.context.session().user_variable(&name) {
@@ -217,6 +218,7 @@ impl Binder<'_> {
     fn assignment(&mut self, name: &str, value: &ast::Expression) -> SqlResult<Expression> {
         let value = self.scalar(value)?;
         self.nature.volatile = true;
+        self.nature.reads_elsewhere = true;
         self.nature.repeats = true;
         self.nature.assigns = true;
         let result = match value.result.class() {
@@ -240,6 +242,7 @@ impl Binder<'_> {
 
     fn system_variable(&mut self, variable: &ast::SystemVariable) -> SqlResult<Expression> {
         self.nature.volatile = true;
+        self.nature.reads_elsewhere = true;
         let scope = match variable.scope {
             None => VariableScope::Default,
             Some(ast::VariableScope::Session) => VariableScope::Session,

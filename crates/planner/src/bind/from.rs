@@ -308,6 +308,7 @@ fn table_factor(binder: &mut Binder<'_>, factor: &ast::TableFactor) -> SqlResult
         let columns = table_columns(&definition);
         let key_columns = binder.input.virtual_tables.key_columns(&definition);
         warn_of_deprecated(binder, &definition);
+        binder.nature.reads_elsewhere = true;
         let source = Source::Virtual(definition);
         let added = add_table(
             binder.rules(),

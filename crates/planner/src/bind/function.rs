@@ -40,6 +40,7 @@ pub(super) fn call(
         return call_routine(binder, routine, arguments);
     };
     if !definition.pure {
+        binder.nature.reads_elsewhere |= !reads_settings_only(name, arguments.len());
         binder.nature.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
     }
     binder.nature.repeats |= definition.differs_between_rows();
@@ -58,6 +59,16 @@ pub(super) fn call(
         known.push(known_argument(binder, name, &arguments, position)?);
     }
     Expression::call_knowing(definition, arguments, &known, site, binder.facts)
+}
+
+/// Whether a function that is not one of its arguments alone reads variables and the default schema beside them, and nothing else.
+fn reads_settings_only(name: &str, arguments: usize) -> bool {
+    match name {
+        "database" | "schema" | "dayname" | "monthname" | "week" | "date_format" | "time_format"
+        | "str_to_date" | "from_unixtime" => true,
+        "unix_timestamp" => arguments > 0,
+        _ => false,
+    }
 }
 
 /// The stored function of that name. Errors: 1305; 1630 where it is a built-in's name that is none with a blank or a schema.
@@ -85,6 +96,7 @@ fn call_routine(
 ) -> SqlResult<Expression> {
     routine.check_arguments(arguments.len())?;
     binder.nature.volatile = true;
+    binder.nature.reads_elsewhere = true;
     binder.nature.repeats = true;
     binder.nature.calls_routines = true;
     let coercibility = Coercibility::Coercible;

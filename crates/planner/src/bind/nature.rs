@@ -5,6 +5,8 @@
 pub(crate) struct Nature {
     /// Whether the plan depends on things that may change without a change of the dictionary epoch.
     pub volatile: bool,
+    /// It reads more than tables, parameters and what is set, or locks what it reads.
+    pub reads_elsewhere: bool,
     /// It calls stored functions.
     pub calls_routines: bool,
     /// Whether the statement assigns user variables.

@@ -220,6 +220,7 @@ impl Binder<'_> {
 
     fn lock_tables(&mut self, locking: &[ast::LockingClause]) -> SqlResult<()> {
         let mut locked: Vec<String> = Vec::new();
+        self.nature.reads_elsewhere |= !locking.is_empty();
         for clause in locking {
             let wait = match clause.wait {
                 ast::LockWait::Wait => WaitPolicy::Wait,

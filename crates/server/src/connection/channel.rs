@@ -14,10 +14,13 @@ use values::json::{Unwatched, Watch};
 use wire::encoder::{COLUMNS_MAX, Encoder};
 use wire::frame::{FrameReader, Received};
 use wire::output::FRAME_HEADER_BYTES;
+use wire::recorded::RecordedRows;
 use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 /// A result is sent in pieces of this size while its statement runs.
 const PIECE_BYTES: usize = 64 << 10;
+/// Rows that were kept go out from where they are if they take more.
+const COPIED_BYTES_MAX: usize = 16 << 10;
 
 /// The answer to one command.
 pub struct Channel<'a> {
@@ -118,7 +121,15 @@ impl<'a> Channel<'a> {
         let sent = self.transport.send_all(self.encoder.output.bytes(), |_| {
             control.wait(|socket| Ok(socket.wait_writable(timeout)?))
         });
-        self.encoder.output.clear();
+        self.encoder.forget_sent();
+        sent.map_err(|error| self.lost(error))
+    }
+
+    /// Sends packets that are kept elsewhere; the output is empty.
+    fn send_bytes(&mut self, packets: &[u8]) -> SqlResult<()> {
+        let (control, timeout) = (self.control, self.write_timeout);
+        let sent =
+            self.transport.send_all(packets, |_| control.wait(|socket| Ok(socket.wait_writable(timeout)?)));
         sent.map_err(|error| self.lost(error))
     }
 
@@ -210,6 +221,14 @@ impl ResultSink for Channel<'_> {
         Some(self)
     }
 
+    fn record_rows(&mut self, bytes_max: usize) {
+        self.encoder.record_rows(bytes_max);
+    }
+
+    fn take_recorded(&mut self) -> Option<RecordedRows> {
+        self.encoder.take_recorded()
+    }
+
     fn end_rows(&mut self, end: &StatementEnd) -> SqlResult<()> {
         self.encoder.end_rows(end);
         Ok(())
@@ -249,6 +268,23 @@ impl EncodedRows for Channel<'_> {
     fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
         self.encoder.encoded_row(encode);
         self.send_piece()
+    }
+
+    fn recorded(&mut self, rows: &RecordedRows) -> SqlResult<()> {
+        if self.encoder.recorded(rows, COPIED_BYTES_MAX) {
+            return self.send_piece();
+        }
+        let Some(packets) = rows.numbered_for(&self.encoder.output) else {
+            return rows.frames().try_for_each(|frame| {
+                self.encoder.raw(frame);
+                self.send_piece()
+            });
+        };
+        let next = rows.next_sequence(&self.encoder.output);
+        self.send_now()?;
+        self.send_bytes(packets)?;
+        self.encoder.output.set_sequence(next);
+        Ok(())
     }
 
     fn long_row(

@@ -78,7 +78,9 @@ impl Runner<'_> {
     ) -> SqlResult<StatementOutcome> {
         self.check_going_on()?;
         let traits = StatementTraits::of(&statement.statement);
-        self.parts.shared.counters.add(traits.counter, 1);
+        if let Some(counter) = traits.counter {
+            self.parts.shared.counters.add(counter, 1);
+        }
         self.parts.shared.counters.add(status::QUERIES, 1);
         self.parts.state.numbers.warning_count = self.diagnostics.count();
         self.parts.state.numbers.error_count = self.diagnostics.error_count();

@@ -7,7 +7,7 @@ use instance::READ_BY_PLANNING;
 use variables::{Kind, Scope, VariableId, id};
 
 /// Statements whose plans, types or folded constants some variable decides. Each is run under other values of all of them.
-const STATEMENTS: &[&str] = &[
+pub(super) const STATEMENTS: &[&str] = &[
     "select id / 3, 7 / 3, 1 / 3 + id from t where id = 2",
     "select group_concat(c order by id separator ',') from t where id = 2",
     "select group_concat('abc', c) from t where id = 2",
@@ -42,7 +42,7 @@ const STATEMENTS: &[&str] = &[
 ];
 
 /// Other values of a variable, as SET takes them.
-fn values(id: VariableId) -> Vec<String> {
+pub(super) fn values(id: VariableId) -> Vec<String> {
     let variable = id.variable();
     let named = |names: &[&str]| names.iter().map(|name| format!("'{name}'")).collect();
     match variable.name {
@@ -87,7 +87,7 @@ fn answers(session: &mut Session) -> Vec<String> {
     STATEMENTS.iter().map(answer).collect()
 }
 
-fn is_tried(id: VariableId) -> bool {
+pub(super) fn is_tried(id: VariableId) -> bool {
     let variable = id.variable();
     // A session that sleeps for the clock of the test would sleep for ever.
     let waits = variable.name.contains("timeout") || id == id::MAX_EXECUTION_TIME;

@@ -376,73 +376,81 @@ pub const PERFORMANCE_SCHEMA_THREAD_CLASSES_LOST: StatusId = StatusId(369);
 pub const PERFORMANCE_SCHEMA_THREAD_INSTANCES_LOST: StatusId = StatusId(370);
 pub const PERFORMANCE_SCHEMA_USERS_LOST: StatusId = StatusId(371);
 pub const PREPARED_STMT_COUNT: StatusId = StatusId(372);
-pub const QUERIES: StatusId = StatusId(373);
-pub const QUESTIONS: StatusId = StatusId(374);
-pub const REPLICA_OPEN_TEMP_TABLES: StatusId = StatusId(375);
-pub const RESOURCE_GROUP_SUPPORTED: StatusId = StatusId(376);
-pub const RSA_PUBLIC_KEY: StatusId = StatusId(377);
-pub const SECONDARY_ENGINE_EXECUTION_COUNT: StatusId = StatusId(378);
-pub const SELECT_FULL_JOIN: StatusId = StatusId(379);
-pub const SELECT_FULL_RANGE_JOIN: StatusId = StatusId(380);
-pub const SELECT_RANGE: StatusId = StatusId(381);
-pub const SELECT_RANGE_CHECK: StatusId = StatusId(382);
-pub const SELECT_SCAN: StatusId = StatusId(383);
-pub const SLAVE_OPEN_TEMP_TABLES: StatusId = StatusId(384);
-pub const SLOW_LAUNCH_THREADS: StatusId = StatusId(385);
-pub const SLOW_QUERIES: StatusId = StatusId(386);
-pub const SORT_MERGE_PASSES: StatusId = StatusId(387);
-pub const SORT_RANGE: StatusId = StatusId(388);
-pub const SORT_ROWS: StatusId = StatusId(389);
-pub const SORT_SCAN: StatusId = StatusId(390);
-pub const SSL_ACCEPT_RENEGOTIATES: StatusId = StatusId(391);
-pub const SSL_ACCEPTS: StatusId = StatusId(392);
-pub const SSL_CALLBACK_CACHE_HITS: StatusId = StatusId(393);
-pub const SSL_CIPHER: StatusId = StatusId(394);
-pub const SSL_CIPHER_LIST: StatusId = StatusId(395);
-pub const SSL_CLIENT_CONNECTS: StatusId = StatusId(396);
-pub const SSL_CONNECT_RENEGOTIATES: StatusId = StatusId(397);
-pub const SSL_CTX_VERIFY_DEPTH: StatusId = StatusId(398);
-pub const SSL_CTX_VERIFY_MODE: StatusId = StatusId(399);
-pub const SSL_DEFAULT_TIMEOUT: StatusId = StatusId(400);
-pub const SSL_FINISHED_ACCEPTS: StatusId = StatusId(401);
-pub const SSL_FINISHED_CONNECTS: StatusId = StatusId(402);
-pub const SSL_SERVER_NOT_AFTER: StatusId = StatusId(403);
-pub const SSL_SERVER_NOT_BEFORE: StatusId = StatusId(404);
-pub const SSL_SESSION_CACHE_HITS: StatusId = StatusId(405);
-pub const SSL_SESSION_CACHE_MISSES: StatusId = StatusId(406);
-pub const SSL_SESSION_CACHE_MODE: StatusId = StatusId(407);
-pub const SSL_SESSION_CACHE_OVERFLOWS: StatusId = StatusId(408);
-pub const SSL_SESSION_CACHE_SIZE: StatusId = StatusId(409);
-pub const SSL_SESSION_CACHE_TIMEOUT: StatusId = StatusId(410);
-pub const SSL_SESSION_CACHE_TIMEOUTS: StatusId = StatusId(411);
-pub const SSL_SESSIONS_REUSED: StatusId = StatusId(412);
-pub const SSL_USED_SESSION_CACHE_ENTRIES: StatusId = StatusId(413);
-pub const SSL_VERIFY_DEPTH: StatusId = StatusId(414);
-pub const SSL_VERIFY_MODE: StatusId = StatusId(415);
-pub const SSL_VERSION: StatusId = StatusId(416);
-pub const TABLE_LOCKS_IMMEDIATE: StatusId = StatusId(417);
-pub const TABLE_LOCKS_WAITED: StatusId = StatusId(418);
-pub const TABLE_OPEN_CACHE_HITS: StatusId = StatusId(419);
-pub const TABLE_OPEN_CACHE_MISSES: StatusId = StatusId(420);
-pub const TABLE_OPEN_CACHE_OVERFLOWS: StatusId = StatusId(421);
-pub const TABLE_OPEN_CACHE_TRIGGERS_HITS: StatusId = StatusId(422);
-pub const TABLE_OPEN_CACHE_TRIGGERS_MISSES: StatusId = StatusId(423);
-pub const TABLE_OPEN_CACHE_TRIGGERS_OVERFLOWS: StatusId = StatusId(424);
-pub const TC_LOG_MAX_PAGES_USED: StatusId = StatusId(425);
-pub const TC_LOG_PAGE_SIZE: StatusId = StatusId(426);
-pub const TC_LOG_PAGE_WAITS: StatusId = StatusId(427);
-pub const TELEMETRY_LOGS_SUPPORTED: StatusId = StatusId(428);
-pub const TELEMETRY_METRICS_SUPPORTED: StatusId = StatusId(429);
-pub const TELEMETRY_TRACES_SUPPORTED: StatusId = StatusId(430);
-pub const TEMPTABLE_COUNT_HIT_MAX_RAM: StatusId = StatusId(431);
-pub const THREADS_CACHED: StatusId = StatusId(432);
-pub const THREADS_CONNECTED: StatusId = StatusId(433);
-pub const THREADS_CREATED: StatusId = StatusId(434);
-pub const THREADS_RUNNING: StatusId = StatusId(435);
-pub const TLS_LIBRARY_VERSION: StatusId = StatusId(436);
-pub const TLS_SNI_SERVER_NAME: StatusId = StatusId(437);
-pub const UPTIME: StatusId = StatusId(438);
-pub const UPTIME_SINCE_FLUSH_STATUS: StatusId = StatusId(439);
+pub const QCACHE_FREE_BLOCKS: StatusId = StatusId(373);
+pub const QCACHE_FREE_MEMORY: StatusId = StatusId(374);
+pub const QCACHE_HITS: StatusId = StatusId(375);
+pub const QCACHE_INSERTS: StatusId = StatusId(376);
+pub const QCACHE_LOWMEM_PRUNES: StatusId = StatusId(377);
+pub const QCACHE_NOT_CACHED: StatusId = StatusId(378);
+pub const QCACHE_QUERIES_IN_CACHE: StatusId = StatusId(379);
+pub const QCACHE_TOTAL_BLOCKS: StatusId = StatusId(380);
+pub const QUERIES: StatusId = StatusId(381);
+pub const QUESTIONS: StatusId = StatusId(382);
+pub const REPLICA_OPEN_TEMP_TABLES: StatusId = StatusId(383);
+pub const RESOURCE_GROUP_SUPPORTED: StatusId = StatusId(384);
+pub const RSA_PUBLIC_KEY: StatusId = StatusId(385);
+pub const SECONDARY_ENGINE_EXECUTION_COUNT: StatusId = StatusId(386);
+pub const SELECT_FULL_JOIN: StatusId = StatusId(387);
+pub const SELECT_FULL_RANGE_JOIN: StatusId = StatusId(388);
+pub const SELECT_RANGE: StatusId = StatusId(389);
+pub const SELECT_RANGE_CHECK: StatusId = StatusId(390);
+pub const SELECT_SCAN: StatusId = StatusId(391);
+pub const SLAVE_OPEN_TEMP_TABLES: StatusId = StatusId(392);
+pub const SLOW_LAUNCH_THREADS: StatusId = StatusId(393);
+pub const SLOW_QUERIES: StatusId = StatusId(394);
+pub const SORT_MERGE_PASSES: StatusId = StatusId(395);
+pub const SORT_RANGE: StatusId = StatusId(396);
+pub const SORT_ROWS: StatusId = StatusId(397);
+pub const SORT_SCAN: StatusId = StatusId(398);
+pub const SSL_ACCEPT_RENEGOTIATES: StatusId = StatusId(399);
+pub const SSL_ACCEPTS: StatusId = StatusId(400);
+pub const SSL_CALLBACK_CACHE_HITS: StatusId = StatusId(401);
+pub const SSL_CIPHER: StatusId = StatusId(402);
+pub const SSL_CIPHER_LIST: StatusId = StatusId(403);
+pub const SSL_CLIENT_CONNECTS: StatusId = StatusId(404);
+pub const SSL_CONNECT_RENEGOTIATES: StatusId = StatusId(405);
+pub const SSL_CTX_VERIFY_DEPTH: StatusId = StatusId(406);
+pub const SSL_CTX_VERIFY_MODE: StatusId = StatusId(407);
+pub const SSL_DEFAULT_TIMEOUT: StatusId = StatusId(408);
+pub const SSL_FINISHED_ACCEPTS: StatusId = StatusId(409);
+pub const SSL_FINISHED_CONNECTS: StatusId = StatusId(410);
+pub const SSL_SERVER_NOT_AFTER: StatusId = StatusId(411);
+pub const SSL_SERVER_NOT_BEFORE: StatusId = StatusId(412);
+pub const SSL_SESSION_CACHE_HITS: StatusId = StatusId(413);
+pub const SSL_SESSION_CACHE_MISSES: StatusId = StatusId(414);
+pub const SSL_SESSION_CACHE_MODE: StatusId = StatusId(415);
+pub const SSL_SESSION_CACHE_OVERFLOWS: StatusId = StatusId(416);
+pub const SSL_SESSION_CACHE_SIZE: StatusId = StatusId(417);
+pub const SSL_SESSION_CACHE_TIMEOUT: StatusId = StatusId(418);
+pub const SSL_SESSION_CACHE_TIMEOUTS: StatusId = StatusId(419);
+pub const SSL_SESSIONS_REUSED: StatusId = StatusId(420);
+pub const SSL_USED_SESSION_CACHE_ENTRIES: StatusId = StatusId(421);
+pub const SSL_VERIFY_DEPTH: StatusId = StatusId(422);
+pub const SSL_VERIFY_MODE: StatusId = StatusId(423);
+pub const SSL_VERSION: StatusId = StatusId(424);
+pub const TABLE_LOCKS_IMMEDIATE: StatusId = StatusId(425);
+pub const TABLE_LOCKS_WAITED: StatusId = StatusId(426);
+pub const TABLE_OPEN_CACHE_HITS: StatusId = StatusId(427);
+pub const TABLE_OPEN_CACHE_MISSES: StatusId = StatusId(428);
+pub const TABLE_OPEN_CACHE_OVERFLOWS: StatusId = StatusId(429);
+pub const TABLE_OPEN_CACHE_TRIGGERS_HITS: StatusId = StatusId(430);
+pub const TABLE_OPEN_CACHE_TRIGGERS_MISSES: StatusId = StatusId(431);
+pub const TABLE_OPEN_CACHE_TRIGGERS_OVERFLOWS: StatusId = StatusId(432);
+pub const TC_LOG_MAX_PAGES_USED: StatusId = StatusId(433);
+pub const TC_LOG_PAGE_SIZE: StatusId = StatusId(434);
+pub const TC_LOG_PAGE_WAITS: StatusId = StatusId(435);
+pub const TELEMETRY_LOGS_SUPPORTED: StatusId = StatusId(436);
+pub const TELEMETRY_METRICS_SUPPORTED: StatusId = StatusId(437);
+pub const TELEMETRY_TRACES_SUPPORTED: StatusId = StatusId(438);
+pub const TEMPTABLE_COUNT_HIT_MAX_RAM: StatusId = StatusId(439);
+pub const THREADS_CACHED: StatusId = StatusId(440);
+pub const THREADS_CONNECTED: StatusId = StatusId(441);
+pub const THREADS_CREATED: StatusId = StatusId(442);
+pub const THREADS_RUNNING: StatusId = StatusId(443);
+pub const TLS_LIBRARY_VERSION: StatusId = StatusId(444);
+pub const TLS_SNI_SERVER_NAME: StatusId = StatusId(445);
+pub const UPTIME: StatusId = StatusId(446);
+pub const UPTIME_SINCE_FLUSH_STATUS: StatusId = StatusId(447);
 
 /// Every variable, by name.
 pub static ALL: &[StatusVariable] = &[
@@ -819,6 +827,14 @@ pub static ALL: &[StatusVariable] = &[
     StatusVariable { name: "Performance_schema_thread_instances_lost", per_session: false, text: false },
     StatusVariable { name: "Performance_schema_users_lost", per_session: false, text: false },
     StatusVariable { name: "Prepared_stmt_count", per_session: true, text: false },
+    StatusVariable { name: "Qcache_free_blocks", per_session: false, text: false },
+    StatusVariable { name: "Qcache_free_memory", per_session: false, text: false },
+    StatusVariable { name: "Qcache_hits", per_session: false, text: false },
+    StatusVariable { name: "Qcache_inserts", per_session: false, text: false },
+    StatusVariable { name: "Qcache_lowmem_prunes", per_session: false, text: false },
+    StatusVariable { name: "Qcache_not_cached", per_session: false, text: false },
+    StatusVariable { name: "Qcache_queries_in_cache", per_session: false, text: false },
+    StatusVariable { name: "Qcache_total_blocks", per_session: false, text: false },
     StatusVariable { name: "Queries", per_session: true, text: false },
     StatusVariable { name: "Questions", per_session: true, text: false },
     StatusVariable { name: "Replica_open_temp_tables", per_session: false, text: false },

@@ -51,8 +51,13 @@ fn flush_option(parser: &mut Parser) -> SqlResult<&'static str> {
         K::Status,
         K::UserResources,
         K::OptimizerCosts,
+        K::Query,
     ];
     let word = parser.expect_any(&words)?;
+    if word == K::Query {
+        parser.expect(K::Cache)?;
+        return Ok("QUERY CACHE");
+    }
     let logs = match word {
         K::Binary => "BINARY LOGS",
         K::Engine => "ENGINE LOGS",
@@ -75,7 +80,11 @@ pub(crate) fn reset(parser: &mut Parser) -> SqlResult<Statement> {
 }
 
 fn reset_target(parser: &mut Parser) -> SqlResult<ResetTarget> {
-    Ok(match parser.expect_any(&[K::Binary, K::Replica, K::Persist])? {
+    Ok(match parser.expect_any(&[K::Binary, K::Query, K::Replica, K::Persist])? {
+        K::Query => {
+            parser.expect(K::Cache)?;
+            ResetTarget::QueryCache
+        }
         K::Binary => {
             parser.expect_all(&[K::Logs, K::And, K::Gtids])?;
             let to = if parser.accept(K::To) { Some(parser.number()?) } else { None };

@@ -1,0 +1,288 @@
+//! Results that are sent again: how a text finds one, and how one comes to be kept. Entry points: [`run_by_result`], [`begin_keeping`], [`keep_result`].
+//! The rules are in `result_cache`'s README.
+
+use crate::session::Session;
+use catalog::TableLocks;
+use engine::{Isolation, TableStamp, Transaction};
+use errors::SqlResult;
+use exec::{Prepared, StatementContext, StatementOutcome};
+use instance::{KeptResult, READ_BY_PLANNING, StatementTraits};
+use plan::{PlanKind, PrivilegesNeeded};
+use result_cache::Entry;
+use std::sync::Arc;
+use stdx::ids::CommitTimestamp;
+use variables::status::id as status;
+use variables::{VariableId, id};
+use wire::recorded::RecordedRows;
+use wire::result::{ClientChannel, EncodedColumns};
+
+/// query_cache_type.
+const TYPE_OFF: u64 = 0;
+const TYPE_DEMAND: u64 = 2;
+/// Longer texts are not looked up.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// What executions read of variables, and planning does not.
+const READ_BY_EXECUTIONS: [VariableId; 4] =
+    [id::CTE_MAX_RECURSION_DEPTH, id::MAX_JOIN_SIZE, id::MAX_SORT_LENGTH, id::SQL_BIG_SELECTS];
+
+/// What a session keeps for finding results.
+#[derive(Default)]
+pub(crate) struct ResultKeys {
+    /// What of the settings is in a key; empty if they changed since.
+    settings: Vec<u8>,
+    /// The key of the running statement, whose result may be kept.
+    wanted: Option<WantedResult>,
+}
+
+/// A result that was asked for and not found.
+pub(crate) struct WantedResult {
+    hash: u64,
+    key: Vec<u8>,
+    since_microseconds: u64,
+}
+
+/// A result on its way to being kept.
+pub(crate) struct Keeping {
+    wanted: WantedResult,
+    bytes_max: usize,
+    recorded: Option<Recorded>,
+}
+
+/// What was sent, and what it was made of.
+struct Recorded {
+    rows: RecordedRows,
+    columns: EncodedColumns,
+    stamps: Vec<Arc<TableStamp>>,
+    privileges: PrivilegesNeeded,
+}
+
+impl ResultKeys {
+    /// Variables, schema or capabilities have changed.
+    pub(crate) fn forget_settings(&mut self) {
+        self.settings.clear();
+    }
+
+    /// A command begins: what the one before it asked for is not wanted any more.
+    #[inline]
+    pub(crate) fn begin_command(&mut self) {
+        self.wanted = None;
+    }
+}
+
+/// Answers a text that is one query by a result that was kept. False if it goes the ordinary way; its result may be kept then.
+pub(crate) fn run_by_result(session: &mut Session, text: &[u8], channel: &mut dyn ClientChannel) -> bool {
+    if !session.instance.results().has_room() || !may_use_results(session, text) {
+        return false;
+    }
+    let key = result_key(session, text);
+    let hash = session.instance.results().hash(&key);
+    if let Some(entry) = session.instance.results().find(hash, &key) {
+        if entry.result.may_be_right() && entry.result.day == day(session) {
+            run_entry_of(session, &entry, text, channel);
+            return true;
+        }
+        session.instance.results().remove(&entry);
+    }
+    let since_microseconds = session.instance.monotonic_microseconds();
+    session.result_keys.wanted = Some(WantedResult { hash, key, since_microseconds });
+    false
+}
+
+/// Whether the session may be served results, and the text looks like a query.
+fn may_use_results(session: &Session, text: &[u8]) -> bool {
+    let variables = &session.state.variables;
+    let kind = variables.get(id::QUERY_CACHE_TYPE).unsigned();
+    let is_open = session.transaction_is_open();
+    text.len() <= TEXT_BYTES_MAX
+        && kind != TYPE_OFF
+        && begins_query(text)
+        && (kind != TYPE_DEMAND || text.windows(9).any(|word| word.eq_ignore_ascii_case(b"sql_cache")))
+        && session.settings().isolation != Isolation::ReadUncommitted
+        && (is_open || session.settings().autocommit || !follows_old_rules(session))
+        && !variables.get(id::SQL_AUTO_IS_NULL).is_on()
+        && !session.locks.explicit.in_force()
+        && session.transaction.xa.uses_tables()
+}
+
+/// As MySQL 5.5: with autocommit off the first query of a transaction is not served (bug 42197).
+fn follows_old_rules(session: &Session) -> bool {
+    session.instance.global_number(id::QUERY_CACHE_COMPATIBILITY) != 0
+}
+
+fn result_key(session: &mut Session, text: &[u8]) -> Vec<u8> {
+    if session.result_keys.settings.is_empty() {
+        session.result_keys.settings = settings_key(session);
+    }
+    [&*session.result_keys.settings, text].concat()
+}
+
+/// All of a session that a result depends on, but for its statement.
+fn settings_key(session: &Session) -> Vec<u8> {
+    let mut key = session.capabilities.to_le_bytes().to_vec();
+    let mut push = |part: &[u8]| {
+        key.extend_from_slice(&(part.len() as u32).to_le_bytes());
+        key.extend_from_slice(part);
+    };
+    push(session.schema.as_deref().unwrap_or_default().as_bytes());
+    for id in READ_BY_PLANNING.into_iter().chain(READ_BY_EXECUTIONS) {
+        push(session.state.variables.get(id).text(id.variable()).as_bytes());
+    }
+    key
+}
+
+/// The day of the running statement in the session's time zone.
+fn day(session: &Session) -> i64 {
+    let now = session.state.fixed_time_microseconds.unwrap_or_else(|| session.instance.wall_microseconds());
+    session.settings().facts.time_zone.local_day(now)
+}
+
+fn run_entry_of(
+    session: &mut Session,
+    entry: &Entry<KeptResult>,
+    text: &[u8],
+    channel: &mut dyn ClientChannel,
+) {
+    // How it is answered is not known yet.
+    let traits = StatementTraits { counter: None, ..entry.result.traits };
+    session.run_guarded(traits, text, channel, |session, channel| {
+        let held = session.locks.mark();
+        if serve(session, &entry.result, channel)? {
+            session.count(status::QCACHE_HITS, 1);
+            let KeptResult { rows_sent, found_rows, .. } = entry.result;
+            let outcome = StatementOutcome {
+                sent_rows: true,
+                rows_sent,
+                row_count: -1,
+                found_rows,
+                ..Default::default()
+            };
+            return session.answer(outcome, channel);
+        }
+        session.release_locks_since(held);
+        session.count(status::COM_SELECT, 1);
+        session.run_text(text, channel)
+    });
+}
+
+/// Sends a kept result, under its tables' locks. False if it is not what this session would read.
+fn serve(session: &mut Session, result: &KeptResult, channel: &mut dyn ClientChannel) -> SqlResult<bool> {
+    session.run_in_transaction(&result.locks, false, |session, reads_lock| {
+        let is_right = match session.transaction.current.as_deref() {
+            Some(transaction) if !reads_lock && result.locks.are_current() => {
+                !session.hides_tables_of(&result.locks)
+                    && transaction.reads_the_same(&result.stamps, result.read_at).unwrap_or(false)
+            }
+            _ => false,
+        };
+        if !is_right {
+            session.transaction.only_planned = true;
+            return Ok(false);
+        }
+        session.user.require_plan(&session.instance, &result.privileges)?;
+        let reply_lsn = session.transaction.current.as_deref().map(Transaction::reply_lsn);
+        channel.require_durable(reply_lsn.unwrap_or_default());
+        let Some(rows) = channel.encoded_rows() else { return Ok(false) };
+        rows.begin(&result.columns)?;
+        rows.recorded(&result.rows)?;
+        Ok(true)
+    })
+}
+
+/// The result of the running statement is wanted.
+pub(crate) fn begin_keeping(session: &mut Session) -> Option<Keeping> {
+    let wanted = session.result_keys.wanted.take()?;
+    // Of several statements the key is that of all, and hints are entered for who runs them only.
+    if session.more_results || session.hints.statement.is_some() {
+        return None;
+    }
+    let bytes_max =
+        usize::try_from(session.instance.global_number(id::QUERY_CACHE_LIMIT)).unwrap_or(usize::MAX);
+    Some(Keeping { wanted, bytes_max, recorded: None })
+}
+
+/// Keeps the result of a statement that has just run with these locks, if it is worth it and right for others too.
+pub(crate) fn keep_result(
+    session: &mut Session,
+    keeping: Keeping,
+    traits: StatementTraits,
+    locks: TableLocks,
+    outcome: &StatementOutcome,
+) {
+    let Keeping { wanted: WantedResult { hash, key, since_microseconds }, recorded, .. } = keeping;
+    let recorded = recorded.filter(|_| session.diagnostics.count() == session.kept_conditions);
+    let Some(Recorded { rows, columns, stamps, privileges }) = recorded else {
+        session.count(status::QCACHE_NOT_CACHED, 1);
+        return;
+    };
+    let Some(read_at) = read_alone(session, &stamps) else { return };
+    let instance = Arc::clone(&session.instance);
+    let took = instance.monotonic_microseconds().saturating_sub(since_microseconds);
+    if !instance.results().admits(hash, took) && !follows_old_rules(session) {
+        return;
+    }
+    let (rows_sent, found_rows, day) = (outcome.rows_sent, outcome.found_rows, day(session));
+    let result =
+        KeptResult { traits, locks, stamps, read_at, day, privileges, columns, rows, rows_sent, found_rows };
+    let bytes = result.bytes();
+    instance.results().insert(hash, &key, result, bytes);
+}
+
+/// The moment at which the running transaction has read tables with these stamps, if nobody has changed them since, it neither.
+fn read_alone(session: &Session, stamps: &[Arc<TableStamp>]) -> Option<CommitTimestamp> {
+    let transaction = session.transaction.current.as_deref()?;
+    let read_at = transaction.reads_at().ok()??;
+    transaction.reads_the_same(stamps, read_at).ok()?.then_some(read_at)
+}
+
+impl Keeping {
+    /// Runs a statement and records its rows, if its result may be kept.
+    pub(crate) fn execute(
+        &mut self,
+        prepared: &Prepared,
+        context: &mut StatementContext<'_>,
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<StatementOutcome> {
+        let is_kept = is_kept(prepared) && !context.settings.reads_lock;
+        if is_kept {
+            channel.record_rows(self.bytes_max);
+        }
+        let outcome = exec::execute_prepared(prepared, context, channel);
+        self.recorded = channel.take_recorded().filter(|_| is_kept).map(|rows| Recorded {
+            rows,
+            columns: EncodedColumns::new(prepared.columns(), context.facts.results_collation),
+            stamps: prepared.plan().tables.iter().map(|table| Arc::clone(&table.stamp)).collect(),
+            privileges: prepared.plan().privileges.copy(),
+        });
+        outcome
+    }
+}
+
+/// Whether a statement's result follows from its tables and what is in its key.
+fn is_kept(prepared: &Prepared) -> bool {
+    let plan = prepared.plan();
+    matches!(plan.kind, PlanKind::Query(_, None)) && !plan.reads_elsewhere && !plan.tables.is_empty()
+}
+
+/// Whether a text begins as queries do, behind comments and parentheses.
+fn begins_query(text: &[u8]) -> bool {
+    let mut rest = text;
+    loop {
+        rest = rest.trim_ascii_start();
+        rest = match rest {
+            [b'(', behind @ ..] => behind,
+            [b'/', b'*', b'!' | b'+', ..] => return false,
+            [b'/', b'*', behind @ ..] => match behind.windows(2).position(|end| end == b"*/") {
+                Some(end) => &behind[end + 2..],
+                None => return false,
+            },
+            [b'#', ..] | [b'-', b'-', ..] => match rest.iter().position(|byte| *byte == b'\n') {
+                Some(end) => &rest[end + 1..],
+                None => return false,
+            },
+            _ => break,
+        };
+    }
+    let word = rest.split(|byte| !byte.is_ascii_alphabetic()).next().unwrap_or_default();
+    [&b"select"[..], b"with", b"table", b"values"].iter().any(|first| word.eq_ignore_ascii_case(first))
+}
