@@ -15,6 +15,7 @@ mod miscellaneous;
 mod network;
 mod numeric;
 mod parameters;
+mod reads;
 mod regexp;
 mod statement_digest;
 mod string;
@@ -27,6 +28,7 @@ pub use json::table::JSON_TABLE_DOCUMENT;
 pub use json::value::{JSON_VALUE, Reaction};
 pub use json::value_default::value_default;
 pub use parameters::{ArgumentRule, argument_rule};
+pub use reads::{Reads, reads_of};
 pub use temporal::zones::AT_TIME_ZONE;
 
 use errors::{SqlResult, sql_error};

@@ -3,9 +3,11 @@
 use crate::planned::StatementTraits;
 use catalog::TableLocks;
 use engine::TableStamp;
+use exec::Prepared;
 use plan::PrivilegesNeeded;
 use std::sync::Arc;
 use stdx::ids::CommitTimestamp;
+use values::Value;
 use wire::recorded::RecordedRows;
 use wire::result::EncodedColumns;
 
@@ -19,6 +21,8 @@ pub struct KeptResult {
     pub stamps: Vec<Arc<TableStamp>>,
     /// What its snapshot saw.
     pub read_at: CommitTimestamp,
+    /// What it depends on of the clock.
+    pub clock: Option<ClockValues>,
     /// A constant TIME becomes a DATETIME by the date: the session's day must be this.
     pub day: i64,
     /// What its user had to be allowed to do.
@@ -33,12 +37,26 @@ pub struct KeptResult {
     pub found_rows: Option<u64>,
 }
 
+/// Expressions of the clock, and what they were.
+pub struct ClockValues {
+    /// A query of one row for them.
+    pub prepared: Prepared,
+    /// The row.
+    pub values: Vec<Value>,
+}
+
 impl KeptResult {
     /// Memory that it takes beside itself, bytes; roughly, as privileges and names are shared with others.
     pub fn bytes(&self) -> usize {
         const LOCK_BYTES: usize = 192;
         const PRIVILEGES_BYTES: usize = 512;
-        self.rows.bytes() + self.columns.bytes() + self.locks.locks.len() * LOCK_BYTES + PRIVILEGES_BYTES
+        const CLOCK_BYTES: usize = 4096;
+        let clock_bytes = self.clock.as_ref().map_or(0, |_| CLOCK_BYTES);
+        self.rows.bytes()
+            + self.columns.bytes()
+            + self.locks.locks.len() * LOCK_BYTES
+            + PRIVILEGES_BYTES
+            + clock_bytes
     }
 
     /// Whether it may be right for anybody: none of its tables has changed since, in rows or definition.

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account_rules;
+pub mod clock_parts;
 pub mod collations;
 mod commands;
 mod connection;
@@ -40,11 +41,12 @@ mod user_lock;
 mod views;
 mod xa_branches;
 
+pub use clock_parts::ClockParts;
 pub use commands::counter;
 pub use connection::{ConnectionControl, ConnectionInfo, TlsDetails};
 pub use growth::GrowthWatch;
 pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
-pub use kept_result::KeptResult;
+pub use kept_result::{ClockValues, KeptResult};
 pub use latest_deadlock::{Deadlock, DeadlockMember};
 pub use lock_place::LockPlace;
 pub use login_attempt::LoginAttempt;
@@ -61,7 +63,7 @@ pub use session_starts::{SessionStart, SessionStarts, StartKey};
 pub use session_user::SessionUser;
 pub use shape::{ShapeIdentity, ShapeKey};
 pub use statement_settings::{SettingsSource, StatementSettings, isolation_at};
-pub use tables_used::{NamesUsed, TableUse, names_used, names_used_by_query};
+pub use tables_used::{NamesUsed, TableUse, clock_parts, names_used, names_used_by_query};
 pub use timer::{Armed, Timer};
 pub use transaction_mark::{OpenTransaction, TransactionMark};
 pub use user_lock::UserLocks;

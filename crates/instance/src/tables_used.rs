@@ -1,6 +1,7 @@
 //! The tables that a statement names, with the metadata lock that each needs. Main function: [`names_used`].
 //! Names of common tables are resolved as the binder does it: by the scope in which they stand.
 
+use crate::clock_parts::{ClockParts, clock_calls};
 use catalog::LockMode;
 use parser::ast::*;
 
@@ -21,6 +22,8 @@ struct Walk<'s> {
     uses: Vec<TableUse>,
     functions: Vec<&'s FunctionCall>,
     derived: bool,
+    /// If these are looked for.
+    clock: Option<ClockParts<'s>>,
     /// Common tables in scope, the innermost last.
     common: Vec<&'s str>,
 }
@@ -47,6 +50,13 @@ pub fn names_used_by_query(query: &Query) -> NamesUsed<'_> {
     let mut walk = Walk::default();
     walk.query(query, LockMode::Read);
     NamesUsed { tables: walk.uses, functions: walk.functions, derived: walk.derived }
+}
+
+/// The parts of a statement that read the clock, each of which is as large as it can be.
+pub fn clock_parts(statement: &Statement) -> ClockParts<'_> {
+    let mut walk = Walk { clock: Some(ClockParts::default()), ..Walk::default() };
+    walk.statement(statement);
+    walk.clock.unwrap_or_default()
 }
 
 impl<'s> Walk<'s> {
@@ -241,6 +251,17 @@ impl<'s> Walk<'s> {
     }
 
     fn expression(&mut self, expression: &'s Expression) {
+        if let Some(clock) = &mut self.clock
+            && let Some(calls @ 1..) = clock_calls(expression)
+        {
+            clock.expressions.push(expression);
+            clock.calls += calls;
+            return;
+        }
+        self.parts(expression);
+    }
+
+    fn parts(&mut self, expression: &'s Expression) {
         use Expression as E;
         match expression {
             E::Literal(_) | E::Column(_) | E::Parameter(_) | E::UserVariable(_) | E::SystemVariable(_) => {}

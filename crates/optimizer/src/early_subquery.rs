@@ -140,6 +140,7 @@ fn plan_of_subqueries(survey: &mut Survey<'_>) -> Plan {
         tables: Vec::new(),
         cascades: Vec::new(),
         volatile: true,
+        clock_calls: 0,
         reads_elsewhere: true,
         row_by_row: survey.optimizer.assigns || survey.calls_routines,
         calls_routines: survey.calls_routines,

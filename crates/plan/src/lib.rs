@@ -80,7 +80,9 @@ pub struct Plan {
     pub cascades: Vec<Target>,
     /// It depends on variables' types or views: plan again for each execution.
     pub volatile: bool,
-    /// It reads more than its tables, its parameters and what is set: the clock, the session, system tables.
+    /// How many of the functions in it read the clock.
+    pub clock_calls: usize,
+    /// It reads more than its tables, its parameters, the clock and what is set: the session, system tables, chance.
     pub reads_elsewhere: bool,
     /// It assigns user variables: each row goes all the way before the next one is read, so that it finds what was
     /// assigned for it.

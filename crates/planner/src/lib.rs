@@ -150,6 +150,7 @@ fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
         tables: binder.tables,
         cascades: binder.cascades,
         volatile: binder.nature.volatile,
+        clock_calls: binder.nature.clock_calls,
         reads_elsewhere: binder.nature.reads_elsewhere || uses_temporary,
         row_by_row: binder.nature.assigns || binder.nature.calls_routines,
         calls_routines: binder.nature.calls_routines,

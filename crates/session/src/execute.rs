@@ -123,7 +123,7 @@ impl Session {
                 refused?;
                 only_planned = false;
                 let outcome = match &mut keeping {
-                    Some(keeping) => keeping.execute(&prepared, context, channel),
+                    Some(keeping) => keeping.execute(Some(statement), &prepared, context, channel),
                     None => exec::execute_prepared(&prepared, context, channel),
                 };
                 if let Some(kept) = &mut kept {
@@ -240,7 +240,7 @@ impl Session {
                     reads_lock,
                     parameters,
                     |context| match &mut keeping {
-                        Some(keeping) => keeping.execute(&planned.prepared, context, channel),
+                        Some(keeping) => keeping.execute(None, &planned.prepared, context, channel),
                         None => exec::execute_prepared(&planned.prepared, context, channel),
                     },
                 )?;

@@ -1,16 +1,21 @@
 //! Results that are sent again: how a text finds one, and how one comes to be kept. Entry points: [`run_by_result`], [`begin_keeping`], [`keep_result`].
 //! The rules are in `result_cache`'s README.
 
+use crate::collector::Collector;
+use crate::planning::{ParameterTyping, prepare};
 use crate::session::Session;
 use catalog::TableLocks;
 use engine::{Isolation, TableStamp, Transaction};
 use errors::SqlResult;
 use exec::{Prepared, StatementContext, StatementOutcome};
-use instance::{KeptResult, READ_BY_PLANNING, StatementTraits};
+use instance::{ClockValues, KeptResult, READ_BY_PLANNING, StatementTraits, clock_parts};
+use parser::ast::{Expression, QueryBody, Select, SelectItem, Statement};
 use plan::{PlanKind, PrivilegesNeeded};
 use result_cache::Entry;
 use std::sync::Arc;
 use stdx::ids::CommitTimestamp;
+use sysviews::plain_query;
+use values::Value;
 use variables::status::id as status;
 use variables::{VariableId, id};
 use wire::recorded::RecordedRows;
@@ -46,6 +51,8 @@ pub(crate) struct WantedResult {
 pub(crate) struct Keeping {
     wanted: WantedResult,
     bytes_max: usize,
+    /// Also what depends on the clock is kept.
+    reads_clock: bool,
     recorded: Option<Recorded>,
 }
 
@@ -55,6 +62,7 @@ struct Recorded {
     columns: EncodedColumns,
     stamps: Vec<Arc<TableStamp>>,
     privileges: PrivilegesNeeded,
+    clock: Option<ClockValues>,
 }
 
 impl ResultKeys {
@@ -79,14 +87,19 @@ pub(crate) fn run_by_result(session: &mut Session, text: &[u8], channel: &mut dy
     let hash = session.instance.results().hash(&key);
     if let Some(entry) = session.instance.results().find(hash, &key) {
         if entry.result.may_be_right() && entry.result.day == day(session) {
-            run_entry_of(session, &entry, text, channel);
+            run_entry_of(session, &entry, (hash, key), text, channel);
             return true;
         }
         session.instance.results().remove(&entry);
     }
+    want(session, hash, key);
+    false
+}
+
+/// The result of the statement that is about to run may be kept.
+fn want(session: &mut Session, hash: u64, key: Vec<u8>) {
     let since_microseconds = session.instance.monotonic_microseconds();
     session.result_keys.wanted = Some(WantedResult { hash, key, since_microseconds });
-    false
 }
 
 /// Whether the session may be served results, and the text looks like a query.
@@ -140,6 +153,7 @@ fn day(session: &Session) -> i64 {
 fn run_entry_of(
     session: &mut Session,
     entry: &Entry<KeptResult>,
+    (hash, key): (u64, Vec<u8>),
     text: &[u8],
     channel: &mut dyn ClientChannel,
 ) {
@@ -161,6 +175,7 @@ fn run_entry_of(
         }
         session.release_locks_since(held);
         session.count(status::COM_SELECT, 1);
+        want(session, hash, key);
         session.run_text(text, channel)
     });
 }
@@ -180,6 +195,12 @@ fn serve(session: &mut Session, result: &KeptResult, channel: &mut dyn ClientCha
             return Ok(false);
         }
         session.user.require_plan(&session.instance, &result.privileges)?;
+        if let Some(clock) = &result.clock
+            && read_clock(session, &result.locks, clock)? != clock.values
+        {
+            session.transaction.only_planned = true;
+            return Ok(false);
+        }
         let reply_lsn = session.transaction.current.as_deref().map(Transaction::reply_lsn);
         channel.require_durable(reply_lsn.unwrap_or_default());
         let Some(rows) = channel.encoded_rows() else { return Ok(false) };
@@ -187,6 +208,18 @@ fn serve(session: &mut Session, result: &KeptResult, channel: &mut dyn ClientCha
         rows.recorded(&result.rows)?;
         Ok(true)
     })
+}
+
+/// What the clock says now to the expressions of a result.
+fn read_clock(session: &mut Session, locks: &TableLocks, clock: &ClockValues) -> SqlResult<Vec<Value>> {
+    session.with_context(locks, false, &[], |context| values_of(&clock.prepared, context))
+}
+
+/// The only row of a query.
+fn values_of(prepared: &Prepared, context: &mut StatementContext<'_>) -> SqlResult<Vec<Value>> {
+    let mut collector = Collector::default();
+    exec::execute_planned(prepared, context, &mut collector)?;
+    Ok(collector.rows.pop().unwrap_or_default())
 }
 
 /// The result of the running statement is wanted.
@@ -198,7 +231,7 @@ pub(crate) fn begin_keeping(session: &mut Session) -> Option<Keeping> {
     }
     let bytes_max =
         usize::try_from(session.instance.global_number(id::QUERY_CACHE_LIMIT)).unwrap_or(usize::MAX);
-    Some(Keeping { wanted, bytes_max, recorded: None })
+    Some(Keeping { wanted, bytes_max, reads_clock: !follows_old_rules(session), recorded: None })
 }
 
 /// Keeps the result of a statement that has just run with these locks, if it is worth it and right for others too.
@@ -211,7 +244,7 @@ pub(crate) fn keep_result(
 ) {
     let Keeping { wanted: WantedResult { hash, key, since_microseconds }, recorded, .. } = keeping;
     let recorded = recorded.filter(|_| session.diagnostics.count() == session.kept_conditions);
-    let Some(Recorded { rows, columns, stamps, privileges }) = recorded else {
+    let Some(Recorded { rows, columns, stamps, privileges, clock }) = recorded else {
         session.count(status::QCACHE_NOT_CACHED, 1);
         return;
     };
@@ -222,8 +255,19 @@ pub(crate) fn keep_result(
         return;
     }
     let (rows_sent, found_rows, day) = (outcome.rows_sent, outcome.found_rows, day(session));
-    let result =
-        KeptResult { traits, locks, stamps, read_at, day, privileges, columns, rows, rows_sent, found_rows };
+    let result = KeptResult {
+        traits,
+        locks,
+        stamps,
+        read_at,
+        clock,
+        day,
+        privileges,
+        columns,
+        rows,
+        rows_sent,
+        found_rows,
+    };
     let bytes = result.bytes();
     instance.results().insert(hash, &key, result, bytes);
 }
@@ -236,14 +280,22 @@ fn read_alone(session: &Session, stamps: &[Arc<TableStamp>]) -> Option<CommitTim
 }
 
 impl Keeping {
-    /// Runs a statement and records its rows, if its result may be kept.
+    /// Runs a statement and records its rows, if its result may be kept. Without the statement's tree it may not read the clock.
     pub(crate) fn execute(
         &mut self,
+        statement: Option<&Statement>,
         prepared: &Prepared,
         context: &mut StatementContext<'_>,
         channel: &mut dyn ClientChannel,
     ) -> SqlResult<StatementOutcome> {
-        let is_kept = is_kept(prepared) && !context.settings.reads_lock;
+        let mut clock = None;
+        let mut is_kept = is_kept(prepared) && !context.settings.reads_lock;
+        if is_kept && prepared.plan().clock_calls > 0 {
+            clock = statement
+                .filter(|_| self.reads_clock)
+                .and_then(|statement| clock_of(statement, prepared, context));
+            is_kept = clock.is_some();
+        }
         if is_kept {
             channel.record_rows(self.bytes_max);
         }
@@ -253,9 +305,36 @@ impl Keeping {
             columns: EncodedColumns::new(prepared.columns(), context.facts.results_collation),
             stamps: prepared.plan().tables.iter().map(|table| Arc::clone(&table.stamp)).collect(),
             privileges: prepared.plan().privileges.copy(),
+            clock,
         });
         outcome
     }
+}
+
+/// What a statement asks the clock, and what it says now. None where that cannot be told of all of it, or warns.
+fn clock_of(
+    statement: &Statement,
+    prepared: &Prepared,
+    context: &mut StatementContext<'_>,
+) -> Option<ClockValues> {
+    let parts = clock_parts(statement);
+    // A view asks the clock as well, or what was bound is more than the text has.
+    if parts.calls != prepared.plan().clock_calls {
+        return None;
+    }
+    let item = |expression: &&Expression| SelectItem::Expression {
+        expression: (*expression).clone(),
+        alias: None,
+        text: String::new(),
+    };
+    let select = Select { items: parts.expressions.iter().map(item).collect(), ..Select::default() };
+    let query = Statement::Query(Box::new(plain_query(QueryBody::Select(Box::new(select)))));
+    let reported = context.diagnostics.count();
+    let prepared = prepare(&query, ParameterTyping::FromValues, context, true).ok()?;
+    let values = values_of(&prepared, context).ok()?;
+    // Under sql_select_limit = 0 there is no row.
+    let is_told = context.diagnostics.count() == reported && values.len() == parts.expressions.len();
+    is_told.then_some(ClockValues { prepared, values })
 }
 
 /// Whether a statement's result follows from its tables and what is in its key.

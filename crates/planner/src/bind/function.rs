@@ -5,7 +5,7 @@ use super::{Binder, Wanted};
 use ::expression::builtin::{self, JsonArguments};
 use ::expression::json;
 use ::expression::{Coercibility, Expression, ExpressionKind, ResultType, Routine, RoutineCall, TypeClass};
-use builtins::{ArgumentRule, argument_rule};
+use builtins::{ArgumentRule, Reads, argument_rule};
 use dictionary::ColumnDefault;
 use errors::{SqlResult, sql_error};
 use optimizer::Source;
@@ -40,7 +40,11 @@ pub(super) fn call(
         return call_routine(binder, routine, arguments);
     };
     if !definition.pure {
-        binder.nature.reads_elsewhere |= !reads_settings_only(name, arguments.len());
+        match builtins::reads_of(name, arguments.len()) {
+            Reads::Nothing | Reads::Settings => {}
+            Reads::Clock => binder.nature.clock_calls += 1,
+            Reads::Anything => binder.nature.reads_elsewhere = true,
+        }
         binder.nature.volatile |= matches!(name, "rand" | "last_insert_id" | "found_rows" | "row_count");
     }
     binder.nature.repeats |= definition.differs_between_rows();
@@ -59,16 +63,6 @@ pub(super) fn call(
         known.push(known_argument(binder, name, &arguments, position)?);
     }
     Expression::call_knowing(definition, arguments, &known, site, binder.facts)
-}
-
-/// Whether a function that is not one of its arguments alone reads variables and the default schema beside them, and nothing else.
-fn reads_settings_only(name: &str, arguments: usize) -> bool {
-    match name {
-        "database" | "schema" | "dayname" | "monthname" | "week" | "date_format" | "time_format"
-        | "str_to_date" | "from_unixtime" => true,
-        "unix_timestamp" => arguments > 0,
-        _ => false,
-    }
 }
 
 /// The stored function of that name. Errors: 1305; 1630 where it is a built-in's name that is none with a blank or a schema.

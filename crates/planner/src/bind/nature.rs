@@ -5,8 +5,10 @@
 pub(crate) struct Nature {
     /// Whether the plan depends on things that may change without a change of the dictionary epoch.
     pub volatile: bool,
-    /// It reads more than tables, parameters and what is set, or locks what it reads.
+    /// It reads more than tables, parameters, the clock and what is set, or locks what it reads.
     pub reads_elsewhere: bool,
+    /// How many of its functions read the clock.
+    pub clock_calls: usize,
     /// It calls stored functions.
     pub calls_routines: bool,
     /// Whether the statement assigns user variables.

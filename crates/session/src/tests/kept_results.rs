@@ -375,6 +375,57 @@ fn what_depends_on_more_than_tables_is_not_kept() {
     assert!(run(&mut one, sql)[0].starts_with("ERROR 1100"));
 }
 
+/// What follows from the clock is served as long as the clock says the same.
+#[test]
+fn what_reads_the_clock_is_served_while_that_says_the_same() {
+    let (instance, mut one) = opened();
+    let of_year = "select count(*) from t where m > date_format(now() - interval 5 year, '%Y-01-01')";
+    assert!(
+        !is_served(&instance, &mut one, of_year) && !is_served(&instance, &mut one, of_year),
+        "as in 5.5"
+    );
+    run(&mut one, "set global query_cache_compatibility = none");
+    for (sql, moments) in [
+        (
+            of_year,
+            ["2025-03-01 10:00:00", "2025-12-31 23:59:59", "2026-01-01 00:00:00", "2026-06-01 00:00:00"],
+        ),
+        (
+            "select count(*) from t where m < curdate()",
+            ["2020-01-02 01:00:00", "2020-01-02 23:59:59", "2020-01-03 00:00:00", "2020-01-03 09:00:00"],
+        ),
+        (
+            "select count(*) from t, u where m < now()",
+            ["2020-01-02 01:00:00", "2020-01-02 01:00:00", "2020-01-02 01:00:01", "2020-01-02 01:00:01"],
+        ),
+        (
+            "select year(now()), (select count(*) from u) from t",
+            ["2025-01-01", "2025-01-01", "2026-01-01", "2026-01-01"],
+        ),
+    ] {
+        for (at, moment) in moments.iter().enumerate() {
+            run(&mut one, &format!("set timestamp = unix_timestamp('{moment}')"));
+            // Of another day nothing is served, whatever it asks.
+            let same_day = moments[at / 2 * 2][..10] == moment[..10];
+            let first = is_served(&instance, &mut one, sql);
+            assert!(!first || at % 2 == 1 && same_day, "{sql} at {moment}");
+            assert!(
+                is_served(&instance, &mut one, sql) || is_served(&instance, &mut one, sql),
+                "{sql} at {moment}, again"
+            );
+        }
+    }
+    run(&mut one, "create view w as select now() as n, count(*) as c from u");
+    make_durable(&mut one);
+    for sql in [
+        "select n, c from w",
+        "select sysdate(), v from u",
+        "select now() + interval v second from u where sleep(0) = 0",
+    ] {
+        assert!((0..3).all(|_| !is_served(&instance, &mut one, sql)), "{sql}");
+    }
+}
+
 /// Sessions that read and change a few tables at once, at every level. A read shows no less than what was acknowledged before it began, and no
 /// more than what was begun before it ended.
 #[test]
