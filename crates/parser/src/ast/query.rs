@@ -94,6 +94,8 @@ pub struct SelectOptions {
     pub big_result: bool,
     pub buffer_result: bool,
     pub no_cache: bool,
+    /// SQL_CACHE of MySQL 5.7 and before.
+    pub cache: bool,
     pub calc_found_rows: bool,
 }
 

@@ -205,6 +205,39 @@ fn sessions_accounts_and_servers() {
 }
 
 #[test]
+fn sql_cache_is_an_option_or_a_name() {
+    let asks = |sql: &str| {
+        let statement = parse_one(sql.as_bytes(), 0, ParseOptions::default()).unwrap().statement;
+        let Statement::Query(query) = statement else { panic!("{sql}") };
+        let QueryBody::Select(select) = query.body else { panic!("{sql}") };
+        (select.options.cache, select.items.len())
+    };
+    for sql in [
+        "* from t",
+        "a, b from t",
+        "count(*), 1 from t",
+        "distinct a, b from t",
+        "1, 2",
+        "(1), 'x'",
+        "@a, `b`",
+    ] {
+        let items = if sql.starts_with('*') { 1 } else { 2 };
+        assert_eq!(asks(&format!("select sql_cache {sql}")), (true, items), "{sql}");
+    }
+    for sql in [
+        "from t",
+        ", a from t",
+        "as x, a from t",
+        "* 2, 1 from t",
+        "+ 1, 2 from t",
+        ".a, 1 from t",
+        "is null, 1 from t",
+    ] {
+        assert!(!asks(&format!("select SQL_CACHE {sql}")).0, "{sql}");
+    }
+}
+
+#[test]
 fn syntax_errors_quote_the_source() {
     reject("SELECT", "");
     reject("SELEC 1", "SELEC 1");

@@ -62,6 +62,11 @@ pub(crate) fn optional_where(parser: &mut Parser) -> SqlResult<Option<Expression
 /// Error 1234 for SQL_CALC_FOUND_ROWS anywhere but first.
 fn select_options(parser: &mut Parser, is_first: bool, options: &mut SelectOptions) -> SqlResult<()> {
     loop {
+        if parser.kind() == T::Name && asks_for_cache(parser) {
+            options.cache = true;
+            parser.advance();
+            continue;
+        }
         let T::Word(word) = parser.kind() else { return Ok(()) };
         match word {
             K::All => options.all = true,
@@ -89,6 +94,22 @@ fn select_options(parser: &mut Parser, is_first: bool, options: &mut SelectOptio
         }
         parser.advance();
     }
+}
+
+/// Whether SQL_CACHE is the option of MySQL 5.7 and before. It is a name to MySQL 8, and so it is here where nothing follows that a select item
+/// begins with.
+#[cold]
+fn asks_for_cache(parser: &Parser) -> bool {
+    parser.at_text("SQL_CACHE")
+        && match parser.kind_at(1) {
+            T::Name | T::QuotedName | T::String | T::Integer | T::Decimal | T::Float | T::UserVariable => {
+                true
+            }
+            T::DoubleAt | T::OpenParenthesis | T::Parameter => true,
+            T::Star => matches!(parser.kind_at(2), T::Word(K::From) | T::Comma),
+            T::Word(word) => matches!(word, K::Distinct | K::Case | K::If | K::Not | K::Null),
+            _ => false,
+        }
 }
 
 #[inline(never)]
