@@ -27,9 +27,15 @@ const TYPE_DEMAND: u64 = 2;
 /// Longer texts are not looked up.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// What executions read of variables, and planning does not.
-const READ_BY_EXECUTIONS: [VariableId; 4] =
-    [id::CTE_MAX_RECURSION_DEPTH, id::MAX_JOIN_SIZE, id::MAX_SORT_LENGTH, id::SQL_BIG_SELECTS];
+/// What executions read of variables, and planning does not; and what decides which conditions are counted, as a result that has some is not kept.
+const READ_BY_EXECUTIONS: [VariableId; 6] = [
+    id::CTE_MAX_RECURSION_DEPTH,
+    id::MAX_ERROR_COUNT,
+    id::MAX_JOIN_SIZE,
+    id::MAX_SORT_LENGTH,
+    id::SQL_BIG_SELECTS,
+    id::SQL_NOTES,
+];
 
 /// What a session keeps for finding results.
 #[derive(Default)]
