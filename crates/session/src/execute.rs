@@ -114,6 +114,9 @@ impl Session {
             let locks = covered.as_ref().unwrap_or(&locks);
             // SELECT .. FOR UPDATE is refused where changes are, but only once its names are found.
             let refused = if locks.write() { session.refuse_read_only_server() } else { Ok(()) };
+            if let Some(keeping) = &mut keeping {
+                keeping.take_snapshot(session.transaction.current.as_deref());
+            }
             if kept.is_some() || keeping.is_some() {
                 seen = session.instance.see(locks);
             }
@@ -233,6 +236,9 @@ impl Session {
             if kept != KeptRun::Done {
                 session.transaction.only_planned = true;
                 return Ok(None);
+            }
+            if let Some(keeping) = &mut keeping {
+                keeping.take_snapshot(session.transaction.current.as_deref());
             }
             let outcome =
                 session.with_context(

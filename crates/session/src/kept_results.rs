@@ -24,6 +24,8 @@ use wire::result::{ClientChannel, EncodedColumns};
 /// query_cache_type.
 const TYPE_OFF: u64 = 0;
 const TYPE_DEMAND: u64 = 2;
+/// One result may take that part of all: it is in memory beside them until it is kept.
+const RECORDED_PART: u64 = 4;
 /// Longer texts are not looked up.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
@@ -59,6 +61,8 @@ pub(crate) struct Keeping {
     bytes_max: usize,
     /// Also what depends on the clock is kept.
     reads_clock: bool,
+    /// The moment of the statement's snapshot.
+    read_at: Option<CommitTimestamp>,
     recorded: Option<Recorded>,
 }
 
@@ -77,9 +81,9 @@ impl ResultKeys {
         self.settings.clear();
     }
 
-    /// A command begins: what the one before it asked for is not wanted any more.
+    /// A command ends: what it asked for is not wanted any more.
     #[inline]
-    pub(crate) fn begin_command(&mut self) {
+    pub(crate) fn end_command(&mut self) {
         self.wanted = None;
     }
 }
@@ -92,7 +96,7 @@ pub(crate) fn run_by_result(session: &mut Session, text: &[u8], channel: &mut dy
     let key = result_key(session, text);
     let hash = session.instance.results().hash(&key);
     if let Some(entry) = session.instance.results().find(hash, &key) {
-        if entry.result.may_be_right() && entry.result.day == day(session) {
+        if entry.result.may_be_right() {
             run_entry_of(session, &entry, (hash, key), text, channel);
             return true;
         }
@@ -152,8 +156,7 @@ fn settings_key(session: &Session) -> Vec<u8> {
 
 /// The day of the running statement in the session's time zone.
 fn day(session: &Session) -> i64 {
-    let now = session.state.fixed_time_microseconds.unwrap_or_else(|| session.instance.wall_microseconds());
-    session.settings().facts.time_zone.local_day(now)
+    session.settings().facts.time_zone.local_day(session.state.statement_time_microseconds)
 }
 
 fn run_entry_of(
@@ -191,7 +194,8 @@ fn serve(session: &mut Session, result: &KeptResult, channel: &mut dyn ClientCha
     session.run_in_transaction(&result.locks, false, |session, reads_lock| {
         let is_right = match session.transaction.current.as_deref() {
             Some(transaction) if !reads_lock && result.locks.are_current() => {
-                !session.hides_tables_of(&result.locks)
+                result.day == day(session)
+                    && !session.hides_tables_of(&result.locks)
                     && transaction.reads_the_same(&result.stamps, result.read_at).unwrap_or(false)
             }
             _ => false,
@@ -235,9 +239,16 @@ pub(crate) fn begin_keeping(session: &mut Session) -> Option<Keeping> {
     if session.more_results || session.hints.statement.is_some() {
         return None;
     }
-    let bytes_max =
-        usize::try_from(session.instance.global_number(id::QUERY_CACHE_LIMIT)).unwrap_or(usize::MAX);
-    Some(Keeping { wanted, bytes_max, reads_clock: !follows_old_rules(session), recorded: None })
+    let capacity_bytes = session.instance.results().figures().capacity_bytes;
+    let bytes_max = session.instance.global_number(id::QUERY_CACHE_LIMIT).min(capacity_bytes / RECORDED_PART);
+    let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    Some(Keeping {
+        wanted,
+        bytes_max,
+        reads_clock: !follows_old_rules(session),
+        read_at: None,
+        recorded: None,
+    })
 }
 
 /// Keeps the result of a statement that has just run with these locks, if it is worth it and right for others too.
@@ -248,13 +259,13 @@ pub(crate) fn keep_result(
     locks: TableLocks,
     outcome: &StatementOutcome,
 ) {
-    let Keeping { wanted: WantedResult { hash, key, since_microseconds }, recorded, .. } = keeping;
+    let Keeping { wanted: WantedResult { hash, key, since_microseconds }, read_at, recorded, .. } = keeping;
     let recorded = recorded.filter(|_| session.diagnostics.count() == session.kept_conditions);
     let Some(Recorded { rows, columns, stamps, privileges, clock }) = recorded else {
         session.count(status::QCACHE_NOT_CACHED, 1);
         return;
     };
-    let Some(read_at) = read_alone(session, &stamps) else { return };
+    let Some(read_at) = read_at.filter(|read_at| has_read_alone(session, &stamps, *read_at)) else { return };
     let instance = Arc::clone(&session.instance);
     let took = instance.monotonic_microseconds().saturating_sub(since_microseconds);
     if !instance.results().admits(hash, took) && !follows_old_rules(session) {
@@ -278,14 +289,19 @@ pub(crate) fn keep_result(
     instance.results().insert(hash, &key, result, bytes);
 }
 
-/// The moment at which the running transaction has read tables with these stamps, if nobody has changed them since, it neither.
-fn read_alone(session: &Session, stamps: &[Arc<TableStamp>]) -> Option<CommitTimestamp> {
-    let transaction = session.transaction.current.as_deref()?;
-    let read_at = transaction.reads_at().ok()??;
-    transaction.reads_the_same(stamps, read_at).ok()?.then_some(read_at)
+/// Whether nobody has changed tables with these stamps since that moment, the running transaction neither.
+fn has_read_alone(session: &Session, stamps: &[Arc<TableStamp>], read_at: CommitTimestamp) -> bool {
+    let transaction = session.transaction.current.as_deref();
+    transaction.is_some_and(|transaction| transaction.reads_the_same(stamps, read_at).unwrap_or(false))
 }
 
 impl Keeping {
+    /// Takes the statement's snapshot. Called before it is planned: a plan may say that there is no row, and is right only for what was there
+    /// when it was made.
+    pub(crate) fn take_snapshot(&mut self, transaction: Option<&Transaction>) {
+        self.read_at = transaction.and_then(|transaction| transaction.reads_at().ok().flatten());
+    }
+
     /// Runs a statement and records its rows, if its result may be kept. Without the statement's tree it may not read the clock.
     pub(crate) fn execute(
         &mut self,

@@ -369,7 +369,6 @@ impl Session {
     /// Begins a command. A KILL QUERY that came before it was for nothing; from here on one ends it, also while it is still parsed.
     pub(crate) fn begin_command(&mut self, command: Command) {
         self.packet_lsn = Lsn(0);
-        self.result_keys.begin_command();
         self.lower_kill();
         self.shared.set_command(command, self.instance.monotonic_microseconds());
     }
@@ -384,6 +383,7 @@ impl Session {
     }
 
     pub(crate) fn end_command(&mut self) -> Lsn {
+        self.result_keys.end_command();
         let shared = &self.shared;
         shared.set_command(Command::Sleep, self.instance.monotonic_microseconds());
         self.packet_lsn

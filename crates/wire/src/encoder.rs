@@ -137,9 +137,7 @@ impl Encoder {
         else {
             return false;
         };
-        let next = rows.next_sequence(&self.output);
-        self.output.extend_frame(packets);
-        self.output.set_sequence(next);
+        self.output.whole_packets(packets, rows.next_sequence(&self.output));
         true
     }
 

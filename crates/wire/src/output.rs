@@ -69,6 +69,12 @@ impl Output {
         self.end_packet();
     }
 
+    /// Packets with their headers, which are numbered as the next ones; `next` is the number of the one that follows them.
+    pub fn whole_packets(&mut self, packets: &[u8], next: u8) {
+        self.buffer.extend_from_slice(packets);
+        self.sequence = next;
+    }
+
     /// A packet of 16 MiB - 1 or more goes out in full frames and a shorter last one, which may be empty.
     fn split_packet(&mut self, payload_bytes: usize) {
         let payload = self.buffer.split_off(self.packet_start + FRAME_HEADER_BYTES);
