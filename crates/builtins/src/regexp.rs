@@ -81,7 +81,7 @@ fn compiled(call: &mut Call<'_>, flags_index: usize) -> SqlResult<Option<Arc<Reg
         return Ok(Some(kept.regex.clone()));
     }
     let case_sensitive = text::is_case_sensitive(common_collation(call));
-    let regex = Arc::new(regexp::compile(&pattern, case_sensitive, &flags)?);
+    let regex = Arc::new(regexp::compile(&pattern, case_sensitive, &flags, call.interrupt())?);
     *call.state() = Some(Box::new(Compiled { pattern, flags, regex: regex.clone() }));
     Ok(Some(regex))
 }

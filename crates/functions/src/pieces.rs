@@ -11,6 +11,15 @@ pub trait Interrupt {
     fn check_killed(&self) -> SqlResult<()>;
 }
 
+/// Nobody ends what takes this.
+pub struct Uninterrupted;
+
+impl Interrupt for Uninterrupted {
+    fn check_killed(&self) -> SqlResult<()> {
+        Ok(())
+    }
+}
+
 /// What replaces or counts places in a text looks for a kill after so many of them.
 pub const KILL_LOOK_PLACES: u64 = 4096;
 /// What goes through a text by characters does so after so many of them.
@@ -80,14 +89,7 @@ pub fn read_all(
 pub(crate) mod tests {
     use super::*;
 
-    /// Nobody ends the work.
-    pub(crate) struct Never;
-
-    impl Interrupt for Never {
-        fn check_killed(&self) -> SqlResult<()> {
-            Ok(())
-        }
-    }
+    pub(crate) use super::Uninterrupted as Never;
 
     #[test]
     fn long_and_short_repetitions() {

@@ -8,7 +8,12 @@ pub use regular_expression::{Limits, Regex};
 use std::ops::Range;
 
 /// Compiles a pattern; error 3685 and its like for a bad one. `flags` are those of REGEXP_LIKE: c, i, m, n, u.
-pub fn compile(pattern: &str, case_sensitive: bool, flags: &str) -> SqlResult<Regex> {
+pub fn compile(
+    pattern: &str,
+    case_sensitive: bool,
+    flags: &str,
+    interrupt: &dyn Interrupt,
+) -> SqlResult<Regex> {
     let mut read = Flags { insensitive: !case_sensitive, ..Flags::default() };
     for flag in flags.chars() {
         match flag {
@@ -20,7 +25,7 @@ pub fn compile(pattern: &str, case_sensitive: bool, flags: &str) -> SqlResult<Re
             _ => return Err(sql_error!(ER_WRONG_ARGUMENTS, "regexp_like")),
         }
     }
-    Regex::new(pattern, read)
+    Regex::new(pattern, read, &|| interrupt.check_killed())
 }
 
 /// What a search may take, and who is asked whether to go on.
@@ -213,22 +218,23 @@ mod tests {
     #[test]
     fn flags_and_bad_patterns() {
         let is_match = |pattern, case_sensitive, flags, subject| {
-            super::is_match(&compile(pattern, case_sensitive, flags).unwrap(), subject, BOUNDS).unwrap()
+            super::is_match(&compile(pattern, case_sensitive, flags, &Never).unwrap(), subject, BOUNDS)
+                .unwrap()
         };
         assert!(is_match("^B", true, "m", "a\nB"));
         assert!(is_match("b", false, "", "B"));
         assert!(!is_match("b", true, "", "B"));
         assert!(!is_match("a.b", true, "", "a\rb"));
         assert!(is_match("a.b", true, "u", "a\rb"));
-        assert!(compile("a", true, "q").is_err());
+        assert!(compile("a", true, "q", &Never).is_err());
         for wrong in ["", "(", "[a", "a)"] {
-            assert!(compile(wrong, true, "").is_err(), "{wrong}");
+            assert!(compile(wrong, true, "", &Never).is_err(), "{wrong}");
         }
     }
 
     #[test]
     fn matches_are_counted_and_replaced() {
-        let regex = compile("(b)(?<n>c)?", true, "").unwrap();
+        let regex = compile("(b)(?<n>c)?", true, "", &Never).unwrap();
         assert_eq!(find(&regex, "abcb", 0, 2, BOUNDS).unwrap(), Some(3..4));
         assert_eq!(find(&regex, "abcb", 0, 3, BOUNDS).unwrap(), None);
         let replaced = |with, occurrence| {
@@ -243,7 +249,7 @@ mod tests {
             (Err(3686), Err(3887), Err(3887))
         );
         assert!(replace(&regex, "b", "xxxx", 0, 0, 3, BOUNDS).is_err());
-        assert_eq!(replace(&compile("^", true, "").unwrap(), "", "x", 0, 0, 9, BOUNDS).unwrap(), "");
+        assert_eq!(replace(&compile("^", true, "", &Never).unwrap(), "", "x", 0, 0, 9, BOUNDS).unwrap(), "");
     }
 
     #[test]

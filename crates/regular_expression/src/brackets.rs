@@ -49,15 +49,15 @@ enum Place {
     Operator,
 }
 
-struct Brackets<'a> {
-    parser: &'a mut Parser,
+struct Brackets<'a, 'i> {
+    parser: &'a mut Parser<'i>,
     sets: Vec<ClassUnicode>,
     operators: Vec<Operator>,
     place: Place,
 }
 
 /// The set of which the opening bracket is the current character; behind it in the end.
-pub(crate) fn parse(parser: &mut Parser) -> SqlResult<ClassUnicode> {
+pub(crate) fn parse(parser: &mut Parser<'_>) -> SqlResult<ClassUnicode> {
     let folds = parser.flags.insensitive;
     let mut brackets =
         Brackets { parser, sets: vec![ClassUnicode::empty()], operators: Vec::new(), place: Place::Start };
@@ -68,7 +68,7 @@ pub(crate) fn parse(parser: &mut Parser) -> SqlResult<ClassUnicode> {
     Ok(brackets.sets.pop().unwrap_or_else(ClassUnicode::empty))
 }
 
-impl Brackets<'_> {
+impl Brackets<'_, '_> {
     fn top(&mut self) -> &mut ClassUnicode {
         if self.sets.is_empty() {
             self.sets.push(ClassUnicode::empty());

@@ -51,12 +51,12 @@ pub struct Regex {
 }
 
 impl Regex {
-    /// Compiles a pattern. Errors: 3685 to 3697, 3887, 3900 and 4007 for a bad one, 1235 for what is missing here.
-    pub fn new(pattern: &str, flags: Flags) -> SqlResult<Regex> {
+    /// Compiles a pattern; `interrupt` is asked now and then whether to go on. Errors: 3700 for one that is too long, 3685 to 3697, 3887, 3900 and 4007 for a bad one, 1235 for what is missing here.
+    pub fn new(pattern: &str, flags: Flags, interrupt: &dyn Fn() -> SqlResult<()>) -> SqlResult<Regex> {
         if pattern.is_empty() {
             return Err(sql_error!(ER_REGEXP_ILLEGAL_ARGUMENT));
         }
-        let parser::Parsed { node, groups, names } = parser::parse(pattern, flags)?;
+        let parser::Parsed { node, groups, names } = parser::parse(pattern, flags, interrupt)?;
         let program = program::compile(&node, groups);
         Ok(Regex {
             first: First::new(&node),

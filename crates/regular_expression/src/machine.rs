@@ -17,6 +17,8 @@ pub(crate) const TICK_STATES: u64 = 10_000;
 const STATES_MAX: usize = 1 << 25;
 /// Bytes that may be taken before a kill is looked for.
 const RUN_BYTES_MAX: usize = 1 << 20;
+/// Changes that are not worth looking through.
+const CHANGES_KEPT: usize = 1 << 10;
 /// What a slot holds before it is set.
 pub(crate) const UNSET: u32 = u32::MAX;
 
@@ -167,6 +169,31 @@ impl<'a> Machine<'a> {
         if !self.states.is_empty() {
             self.changes.push((slot, held));
         }
+    }
+
+    /// Of a slot that has changed more than once since the last saved state, what it held first is all that is given back: rounds that save
+    /// nothing take no memory.
+    fn forget_repeated(&mut self) {
+        let Some(since) = self.states.last().map(|state| state.changes as usize) else { return };
+        if self.changes.len() - since <= 2 * self.slots.len() + CHANGES_KEPT {
+            return;
+        }
+        let mut is_kept = vec![false; self.slots.len()];
+        let mut end = since;
+        for at in since..self.changes.len() {
+            let (slot, held) = self.changes[at];
+            if !std::mem::replace(&mut is_kept[slot as usize], true) {
+                self.changes[end] = (slot, held);
+                end += 1;
+            }
+        }
+        self.changes.truncate(end);
+    }
+
+    /// The most changes that were kept so far.
+    #[cfg(test)]
+    pub fn changes_kept(&self) -> usize {
+        self.changes.capacity()
     }
 
     fn get(&self, slot: Slot) -> usize {
@@ -346,6 +373,7 @@ impl<'a> Machine<'a> {
         }
         if rounds < count.least as usize {
             self.tick()?;
+            self.forget_repeated();
             return Ok(To(body, at));
         }
         if count.most.is_none() {

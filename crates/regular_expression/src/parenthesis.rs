@@ -14,7 +14,7 @@ pub(crate) enum Parenthesis {
     Nothing,
 }
 
-impl Parser {
+impl Parser<'_> {
     /// A parenthesis, which is the current character; behind what it opened in the end.
     pub fn parenthesis(&mut self, sequence: &mut Sequence) -> SqlResult<Parenthesis> {
         if self.scanner.goes_on_with("?#") {

@@ -14,6 +14,11 @@ use std::sync::Arc;
 
 /// What a pattern may have within another: parentheses, brackets. Error 3687 beyond.
 const NESTING_MAX: u32 = 99;
+/// Parts of a pattern: ICU has room for so many instructions.
+const PARTS_MAX: u32 = 0xff_ffff;
+/// Parts between two looks whether to go on.
+const PARTS_BETWEEN_LOOKS: u32 = 1 << 8;
+
 /// How a pattern is read and matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
@@ -36,7 +41,7 @@ pub(crate) struct Parsed {
     pub names: HashMap<String, u32>,
 }
 
-pub(crate) struct Parser {
+pub(crate) struct Parser<'i> {
     pub scanner: Scanner,
     pub flags: Flags,
     /// The last character that was written in a set: what `-` begins a range with.
@@ -46,10 +51,21 @@ pub(crate) struct Parser {
     nesting: u32,
     /// The greatest number of a group that is referred to.
     referred: u32,
+    /// Asked now and then whether to go on.
+    interrupt: &'i dyn Fn() -> SqlResult<()>,
+    /// Parts read so far.
+    parts: u32,
+    /// Sets of characters by their ranges: a pattern may have one very often.
+    classes: HashMap<Box<[(char, char)]>, Arc<Class>>,
+    /// Sets by what they are called, as they are with the flags.
+    properties: HashMap<PropertyName, ClassUnicode>,
 }
 
+/// A name, whether it is negated, and whether case does not count.
+type PropertyName = (String, bool, bool);
+
 /// The pattern's tree.
-pub(crate) fn parse(pattern: &str, flags: Flags) -> SqlResult<Parsed> {
+pub(crate) fn parse(pattern: &str, flags: Flags, interrupt: &dyn Fn() -> SqlResult<()>) -> SqlResult<Parsed> {
     let mut parser = Parser {
         scanner: Scanner::new(pattern)?,
         flags,
@@ -58,6 +74,10 @@ pub(crate) fn parse(pattern: &str, flags: Flags) -> SqlResult<Parsed> {
         names: HashMap::new(),
         nesting: 0,
         referred: 0,
+        interrupt,
+        parts: 0,
+        classes: HashMap::new(),
+        properties: HashMap::new(),
     };
     let node = parser.alternation()?;
     if parser.scanner.current.character.is_some() {
@@ -106,7 +126,7 @@ fn literal_node(characters: &[char], insensitive: bool) -> Node {
     Node::Literal { characters: folded, folded: insensitive }
 }
 
-impl Parser {
+impl Parser<'_> {
     /// Error 3687 where too much is within another.
     pub fn enter(&mut self) -> SqlResult<()> {
         self.nesting += 1;
@@ -115,6 +135,15 @@ impl Parser {
 
     pub fn leave(&mut self) {
         self.nesting -= 1;
+    }
+
+    /// Counts a part of the pattern. Errors: 3700 for more of them than ICU has room for, and what the interrupt says.
+    fn count_part(&mut self) -> SqlResult<()> {
+        self.parts += 1;
+        if self.parts > PARTS_MAX {
+            return Err(sql_error!(ER_REGEXP_PATTERN_TOO_BIG));
+        }
+        if self.parts.is_multiple_of(PARTS_BETWEEN_LOOKS) { (self.interrupt)() } else { Ok(()) }
     }
 
     /// Up to the parenthesis that closes, or the end.
@@ -132,6 +161,7 @@ impl Parser {
     fn sequence(&mut self) -> SqlResult<Node> {
         let mut sequence = Sequence::default();
         loop {
+            self.count_part()?;
             let scanned = self.scanner.current;
             let Some(character) = scanned.character else { break };
             let takes_quantifier = match character {
@@ -191,10 +221,16 @@ impl Parser {
             [only] if only.start() == only.end() => sequence.literal.push(only.start()),
             _ => {
                 sequence.flush(self.flags);
-                sequence.nodes.push(Node::Class { class: Arc::new(Class::new(&class)), named: false });
+                let class = self.shared_class(&class);
+                sequence.nodes.push(Node::Class { class, named: false });
             }
         }
         true
+    }
+
+    fn shared_class(&mut self, class: &ClassUnicode) -> Arc<Class> {
+        let ranges = class.iter().map(|range| (range.start(), range.end())).collect();
+        self.classes.entry(ranges).or_insert_with(|| Arc::new(Class::new(class))).clone()
     }
 
     fn sign(&self, sign: char) -> Node {
@@ -303,13 +339,24 @@ impl Parser {
     pub fn property(&mut self) -> SqlResult<ClassUnicode> {
         let negated = self.scanner.current.character == Some('P');
         let name = self.braced()?;
-        let mut class = property::find(&name)?;
+        self.named_class(name, negated)
+    }
+
+    /// The set of that name. Errors as of [`property::find`].
+    fn named_class(&mut self, name: String, negated: bool) -> SqlResult<ClassUnicode> {
+        self.count_part()?;
+        let key = (name, negated, self.flags.insensitive);
+        if let Some(class) = self.properties.get(&key) {
+            return Ok(class.clone());
+        }
+        let mut class = property::find(&key.0)?;
         if self.flags.insensitive {
             class.case_fold_simple();
         }
         if negated {
             class.negate();
         }
+        self.properties.insert(key, class.clone());
         Ok(class)
     }
 
@@ -355,14 +402,7 @@ impl Parser {
                     break;
                 }
                 self.scanner.advance()?;
-                let mut class = property::find(&name)?;
-                if self.flags.insensitive {
-                    class.case_fold_simple();
-                }
-                if negated {
-                    class.negate();
-                }
-                return Ok(Some(class));
+                return self.named_class(name, negated).map(Some);
             }
             name.push(character);
             self.scanner.advance()?;

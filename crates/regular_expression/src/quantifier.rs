@@ -7,7 +7,7 @@ use errors::{SqlResult, sql_error};
 /// Times in an interval. Error 4007 beyond.
 const TIMES_MAX: u32 = 0xff_ffff;
 
-impl Parser {
+impl Parser<'_> {
     /// What `*`, `+`, `?` and `{..}` make of what they stand behind; a comment may be between.
     pub fn quantifier(&mut self, sequence: &mut Sequence) -> SqlResult<()> {
         while self.scanner.is('(') && self.scanner.goes_on_with("?#") {

@@ -32,7 +32,7 @@ fn flags(text: &str) -> Flags {
 
 #[track_caller]
 fn check(pattern: &str, with: &str, subject: &str, expected: &[&str]) {
-    let regex = Regex::new(pattern, flags(with)).unwrap();
+    let regex = Regex::new(pattern, flags(with), &go_on).unwrap();
     let found = matches(&regex, subject, LIMITS).unwrap();
     let texts: Vec<&str> = found.iter().map(|groups| &subject[groups[0].clone().unwrap()]).collect();
     assert_eq!(texts, expected, "{pattern} in {subject}");
@@ -140,13 +140,13 @@ fn errors_are_those_of_icu() {
         ("(?w)\\b", 1235),
     ] {
         assert_eq!(
-            Regex::new(pattern, Flags::default()).map(drop).map_err(|error| error.number()),
+            Regex::new(pattern, Flags::default(), &go_on).map(drop).map_err(|error| error.number()),
             Err(number),
             "{pattern}"
         );
     }
     let place = |pattern: &str| {
-        Regex::new(pattern, Flags::default()).map(drop).map_err(|error| error.message().to_owned())
+        Regex::new(pattern, Flags::default(), &go_on).map(drop).map_err(|error| error.message().to_owned())
     };
     let at = |line, character| {
         Err(format!("Syntax error in regular expression on line {line}, character {character}."))
@@ -157,9 +157,9 @@ fn errors_are_those_of_icu() {
     assert_eq!(place("\\x41\\n**"), at(1, 10));
     assert_eq!(place("(?\\d)"), at(1, 4));
     let nested = |times: usize| format!("{}a{}", "(".repeat(times), ")".repeat(times));
-    assert!(Regex::new(&nested(99), Flags::default()).is_ok());
+    assert!(Regex::new(&nested(99), Flags::default(), &go_on).is_ok());
     assert_eq!(
-        Regex::new(&nested(100), Flags::default()).map(drop).map_err(|error| error.number()),
+        Regex::new(&nested(100), Flags::default(), &go_on).map(drop).map_err(|error| error.number()),
         Err(3687)
     );
 }
@@ -167,7 +167,7 @@ fn errors_are_those_of_icu() {
 #[test]
 fn limits_are_those_of_icu() {
     let outcome = |pattern: &str, subject: &str, ticks, stack_bytes| {
-        let regex = Regex::new(pattern, Flags::default()).unwrap();
+        let regex = Regex::new(pattern, Flags::default(), &go_on).unwrap();
         matches(&regex, subject, Limits { ticks, stack_bytes }).map(|found| found.len())
     };
     assert_eq!(outcome("^a*$", &"a".repeat(9997), 1, 0), Ok(1));
@@ -191,14 +191,14 @@ fn limits_are_those_of_icu() {
 
 #[test]
 fn a_search_hears_its_interrupt() {
-    let regex = Regex::new("(a+)+b", Flags::default()).unwrap();
+    let regex = Regex::new("(a+)+b", Flags::default(), &go_on).unwrap();
     let stop = || Err(sql_error!(ER_QUERY_INTERRUPTED));
     let subject = "a".repeat(40);
     let unbounded = Limits { ticks: 0, stack_bytes: 0 };
     let mut search = Search::new(&regex, &subject, 0, unbounded, &stop).unwrap();
     assert_eq!(search.next().map_err(|error| error.number()), Err(1317));
     // Neither runs nor places that are no match save states.
-    let runs = Regex::new("[ab]*+c", Flags::default()).unwrap();
+    let runs = Regex::new("[ab]*+c", Flags::default(), &go_on).unwrap();
     let subject = "a".repeat(1 << 16);
     let mut search = Search::new(&runs, &subject, 0, unbounded, &stop).unwrap();
     assert_eq!(search.next().map_err(|error| error.number()), Err(1317));
@@ -237,7 +237,7 @@ fn some_patterns_have_a_fast_path() {
         ("a*+", "", false),
         ("(?:a|)+", "", false),
     ] {
-        let regex = Regex::new(pattern, flags(with)).unwrap();
+        let regex = Regex::new(pattern, flags(with), &go_on).unwrap();
         assert_eq!(fast_matches(&regex, "xx").is_some(), is_fast, "{pattern}");
     }
 }
@@ -285,7 +285,7 @@ proptest! {
         dot_all in any::<bool>(),
     ) {
         let flags = Flags { insensitive, multiline, dot_all, ..Flags::default() };
-        let regex = Regex::new(&pattern, flags).unwrap();
+        let regex = Regex::new(&pattern, flags, &go_on).unwrap();
         if let Some(fast) = fast_matches(&regex, &subject) {
             // With less than the default no automaton is asked.
             let slow = matches(&regex, &subject, Limits { ticks: 31, ..LIMITS }).unwrap();
@@ -313,10 +313,41 @@ proptest! {
         with in "i?m?n?u?",
     ) {
         let pattern: String = parts.iter().zip(repeats).flat_map(|(part, repeat)| [part.as_str(), repeat]).collect();
-        if let Ok(regex) = Regex::new(&pattern, flags(&with)) {
+        if let Ok(regex) = Regex::new(&pattern, flags(&with), &go_on) {
             for range in matches(&regex, &subject, LIMITS).into_iter().flatten().flatten().flatten() {
                 prop_assert!(subject.get(range).is_some());
             }
         }
     }
+}
+
+/// Patterns that took minutes, and memory by the gigabyte.
+#[test]
+fn long_patterns_share_their_sets_and_can_be_interrupted() {
+    let looks = std::cell::Cell::new(0);
+    let interrupt = || {
+        looks.set(looks.get() + 1);
+        if looks.get() > 20 { Err(sql_error!(ER_QUERY_INTERRUPTED)) } else { Ok(()) }
+    };
+    for part in ["\\p{L}", "[[:alpha:]]", "[\\p{Lu}\\p{Ll}]", "a|", "()", "(?:a|b)"] {
+        looks.set(0);
+        let failed = Regex::new(&part.repeat(50_000), Flags::default(), &interrupt);
+        assert_eq!(failed.map(drop).map_err(|error| error.number()), Err(1317), "{part}");
+    }
+    let regex = Regex::new(&"\\p{L}".repeat(2_000), flags("i"), &go_on).unwrap();
+    assert_eq!(matches(&regex, &"é".repeat(2_000), LIMITS).unwrap().len(), 1);
+}
+
+/// Rounds that save no state took memory for each slot that they changed.
+#[test]
+fn rounds_that_save_nothing_take_no_memory() {
+    let pattern = format!("(?:|b)(?:{}){{100000}}c", "()".repeat(50));
+    let regex = Regex::new(&pattern, Flags::default(), &go_on).unwrap();
+    let mut search = Search::new(&regex, "bb", 0, LIMITS, &go_on).unwrap();
+    let ended = search.next().map_err(|error| error.number());
+    assert!(matches!(ended, Ok(None) | Err(3699)), "{ended:?}");
+    assert!(search.machine.changes_kept() < 10_000, "{}", search.machine.changes_kept());
+    let regex = Regex::new("(?:x|)(?:(a)|(b)){3,}?c", Flags::default(), &go_on).unwrap();
+    let found = matches(&regex, "ababc", LIMITS).unwrap();
+    assert_eq!(found, [[Some(0..5), Some(2..3), Some(3..4)]]);
 }

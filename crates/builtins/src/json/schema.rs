@@ -34,7 +34,7 @@ fn checked(call: &mut Call<'_>) -> SqlResult<Option<Option<SchemaFailure>>> {
     let limits = call.context().facts().regexp_limits;
     let (name, watch) = (call.name(), DocumentWatch::new(call.context()));
     let matches = |pattern: &[u8], text: &[u8]| {
-        let regex = regexp::compile(std::str::from_utf8(pattern).ok()?, true, "c").ok()?;
+        let regex = regexp::compile(std::str::from_utf8(pattern).ok()?, true, "c", &watch).ok()?;
         regexp::is_match(&regex, &String::from_utf8_lossy(text), Bounds { limits, interrupt: &watch }).ok()
     };
     json::schema_check(schema.node(), document.node(), name, &matches, &watch).map(Some)

@@ -6,9 +6,10 @@ use crate::result_type::{ResultType, TypeClass};
 use crate::tree::Expression;
 use charset::{CollationId, Stopped};
 use errors::{SqlResult, sql_error};
+use functions::pieces::Uninterrupted;
 use functions::regexp::{self, Bounds};
 use functions::text;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use values::{RowRef, Value, ValueRef};
 
 /// `operand LIKE pattern ESCAPE escape`.
@@ -103,7 +104,8 @@ pub struct Regexp {
     pub negated: bool,
     /// The collation in which characters match.
     pub collation: CollationId,
-    compiled: Option<Arc<regexp::Regex>>,
+    /// Of a constant pattern.
+    compiled: OnceLock<Arc<regexp::Regex>>,
 }
 
 /// Error 3995 where one of two arguments of a regular expression function is text and the other is bytes.
@@ -117,6 +119,12 @@ pub fn check_regexp_sets(left: &ResultType, right: &ResultType, function: &str) 
     Ok(())
 }
 
+/// Whether a constant pattern is compiled at once.
+fn is_short(pattern: &Value) -> bool {
+    const SHORT_BYTES: usize = 4 << 10;
+    matches!(pattern, Value::Bytes(bytes) if bytes.len() <= SHORT_BYTES)
+}
+
 impl Regexp {
     /// Builds the operator; both operands have their common collation already.
     pub fn new(
@@ -125,19 +133,19 @@ impl Regexp {
         negated: bool,
         collation: CollationId,
     ) -> SqlResult<Regexp> {
-        let compiled = match pattern.literal() {
-            Some(Value::Bytes(bytes)) => {
-                let pattern = text::to_utf8(bytes, collation);
-                Some(Arc::new(regexp::compile(&pattern, text::is_case_sensitive(collation), "")?))
-            }
-            _ => None,
-        };
+        let compiled = OnceLock::new();
+        // What takes long to compile waits for who can be asked whether to go on.
+        if let Some(Value::Bytes(bytes)) = pattern.literal().filter(|pattern| is_short(pattern)) {
+            let pattern = text::to_utf8(bytes, collation);
+            let regex = regexp::compile(&pattern, text::is_case_sensitive(collation), "", &Uninterrupted)?;
+            let _ = compiled.set(Arc::new(regex));
+        }
         Ok(Regexp { operand, pattern, negated, collation, compiled })
     }
 
     /// The truth for one row.
     pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
-        let (compiled, waiting) = match &self.compiled {
+        let (compiled, waiting) = match self.compiled.get() {
             Some(regex) => (regex.clone(), 0),
             None => {
                 let pattern = self.pattern.operand(row, context)?;
@@ -148,7 +156,11 @@ impl Regexp {
                 };
                 let pattern = text::to_utf8(&pattern, self.collation);
                 let is_sensitive = text::is_case_sensitive(self.collation);
-                (Arc::new(regexp::compile(&pattern, is_sensitive, "")?), waiting)
+                let regex = Arc::new(regexp::compile(&pattern, is_sensitive, "", &context)?);
+                if self.pattern.literal().is_some() {
+                    let _ = self.compiled.set(Arc::clone(&regex));
+                }
+                (regex, waiting)
             }
         };
         let operand = self.operand.operand_beside(waiting, row, context)?;
