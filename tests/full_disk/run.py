@@ -24,6 +24,7 @@ from with_server import Server
 OPTIONS = ("--innodb-redo-log-capacity=8388608", "--innodb-buffer-pool-size=16777216")
 # What a file may have (ulimit -f); those of the log have less.
 FILE_BYTES_MAX = 40 << 20
+FIRST_FILE_BYTES_MAX = 1 << 20
 
 
 class Check:
@@ -212,6 +213,7 @@ def check_growth(mount, binary, check):
 
 
 def check_file_limit(mount, binary, check):
+    check_first_start_limit(mount, binary, check)
     server = Server(binary, OPTIONS, datadir=mount / "data", log_path=check.log_path)
     server.folder.mkdir()
     server.start()
@@ -232,6 +234,16 @@ def check_file_limit(mount, binary, check):
     connection.close()
     server.process.terminate()
     check.that(server.process.wait(60) == 0, "a clean end")
+
+
+def check_first_start_limit(mount, binary, check):
+    """A first start whose files may not grow as long as they must: a message and an end, no signal."""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (FIRST_FILE_BYTES_MAX, FIRST_FILE_BYTES_MAX))
+    folder = mount / "first"
+    command = [str(binary), "serve", "--datadir", str(folder), "--port", "0", "--socket", str(mount / "first.sock")]
+    done = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, timeout=60)
+    check.that(done.returncode == 1 and "File too large" in done.stderr, f"a first start under ulimit -f: {done.returncode}")
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def longest_file(mount):

@@ -46,16 +46,19 @@ pub struct ClockValues {
 }
 
 impl KeptResult {
-    /// Memory that it takes beside itself, bytes; roughly, as privileges and names are shared with others.
-    pub fn bytes(&self) -> usize {
+    /// Memory that it takes beside itself, bytes, where the statement's key has so many; roughly, as names are shared with others.
+    pub fn bytes(&self, key_bytes: usize) -> usize {
         const LOCK_BYTES: usize = 192;
         const PRIVILEGES_BYTES: usize = 512;
-        const CLOCK_BYTES: usize = 4096;
-        let clock_bytes = self.clock.as_ref().map_or(0, |_| CLOCK_BYTES);
+        /// A plan for each byte of text that an expression takes.
+        const PLAN_BYTES: usize = 32;
+        let clock_bytes = self.clock.as_ref().map_or(0, |_| PLAN_BYTES * key_bytes);
+        // Privileges name columns as the definitions do.
+        let privileges_bytes = PRIVILEGES_BYTES + self.columns.bytes();
         self.rows.bytes()
             + self.columns.bytes()
             + self.locks.locks.len() * LOCK_BYTES
-            + PRIVILEGES_BYTES
+            + privileges_bytes
             + clock_bytes
     }
 

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 pub mod account_rules;
-pub mod clock_parts;
+mod clock_parts;
 pub mod collations;
 mod commands;
 mod connection;

@@ -132,11 +132,16 @@ pub fn start_values(
     }
     check_force_recovery(&start.values)?;
     settle_open_files(options.descriptors_max, &mut start);
-    // A bound counts from when it is set, as SET GLOBAL has it.
-    if *start.values.get(id::MAX_JOIN_SIZE) != SystemValue::default_of(id::MAX_JOIN_SIZE.variable()) {
-        start.values.set(id::SQL_BIG_SELECTS, SystemValue::Boolean(false));
+    let big_selects = big_selects(start.values.get(id::MAX_JOIN_SIZE));
+    if !big_selects.is_on() {
+        start.values.set(id::SQL_BIG_SELECTS, big_selects);
     }
     Ok(start)
+}
+
+/// What max_join_size makes of sql_big_selects: a bound counts from when it is set.
+pub fn big_selects(max_join_size: &SystemValue) -> SystemValue {
+    SystemValue::Boolean(*max_join_size == SystemValue::default_of(id::MAX_JOIN_SIZE.variable()))
 }
 
 /// How many tables' files stay open: as many as table_open_cache says, unless something else is asked for, and no more than leave

@@ -2,7 +2,7 @@
 //!
 //! An execution that read ten times as many makes the plan wary: from then on executions look first how many rows their values have,
 //! and where these are too many again the statement is planned for them. If that plan reads its table in the same way, the kept one is
-//! right for so many rows, and expects them. So each plan is made anew a few times in its life, or for values that have a
+//! right for so many rows, and expects them. It also says whether results of the plan may be worth keeping. So each plan is made anew a few times in its life, or for values that have a
 //! plan of their own. Thread rules: two words that sessions share, written on these occasions only.
 
 use exec::Prepared;

@@ -32,6 +32,12 @@ pub fn rows(
     };
     let of_engine: HashMap<&str, u64> =
         metrics::counter_values().chain(instance.engine().status_variables()).collect();
+    // What nobody can be served any more is thrown out before it is counted: MySQL does so when a table changes.
+    if is_wanted(id::QCACHE_QUERIES_IN_CACHE.variable().name)
+        || is_wanted(id::QCACHE_FREE_MEMORY.variable().name)
+    {
+        instance.results().retain(KeptResult::may_be_right);
+    }
     StatusId::all()
         .filter(|id| is_wanted(id.variable().name))
         .map(|id| {
@@ -83,9 +89,8 @@ fn live_value(instance: &Instance, id: StatusId, session: Option<&SessionShared>
     })
 }
 
-/// Figures of the kept results. What nobody can be served any more is thrown out first: MySQL does so when a table changes.
+/// Figures of the kept results.
 fn of_results(instance: &Instance, id: StatusId) -> u64 {
-    instance.results().retain(KeptResult::may_be_right);
     let figures = instance.results().figures();
     match id {
         id::QCACHE_FREE_BLOCKS => u64::from(figures.bytes < figures.capacity_bytes),

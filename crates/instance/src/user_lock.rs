@@ -202,6 +202,7 @@ mod tests {
         assert!(!locks.take(1, "other", 0.0, &kill).unwrap());
         assert!(locks.take(1, "more", 0.0, &kill).unwrap());
         assert_eq!(locks.release_all(1), LOCKS_OF_SESSION_MAX as u64 + 1);
+        assert_eq!(memory.reserved_bytes(), 0, "what all gave back is nobody's");
         assert!(locks.take(1, "more", 0.0, &kill).unwrap());
         drop(locks);
         assert_eq!(memory.reserved_bytes(), 0);

@@ -67,7 +67,13 @@ impl<R> ResultCache<R> {
     /// Whether there is room for anything.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.capacity_bytes.load(Ordering::Relaxed) > 0
+        self.capacity_bytes() > 0
+    }
+
+    /// What entries may take.
+    #[inline]
+    pub fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes.load(Ordering::Relaxed)
     }
 
     /// The number of a key, for the calls below.
@@ -148,7 +154,7 @@ impl<R> ResultCache<R> {
         Figures {
             count: self.count.load(Ordering::Relaxed),
             bytes: self.bytes.load(Ordering::Acquire),
-            capacity_bytes: self.capacity_bytes.load(Ordering::Relaxed),
+            capacity_bytes: self.capacity_bytes(),
             inserted: self.inserted.load(Ordering::Relaxed),
             pruned: self.pruned.load(Ordering::Relaxed),
         }
@@ -175,7 +181,7 @@ impl<R> ResultCache<R> {
 
     /// Throws out entries, those first that nobody was served for longest, until so many bytes are free.
     fn make_room(&self, ring: &mut VecDeque<Weak<Entry<R>>>, bytes: u64) -> bool {
-        let capacity = self.capacity_bytes.load(Ordering::Relaxed);
+        let capacity = self.capacity_bytes();
         if bytes > capacity {
             return false;
         }

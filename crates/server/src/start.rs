@@ -65,8 +65,6 @@ pub fn serve(arguments: &[String]) -> Result<(), StartError> {
 
 fn open_log(environment: &Environment, configuration: &Configuration) -> Result<ErrorLog, StartError> {
     let Some(path) = &configuration.log_file else { return Ok(ErrorLog::to_standard_error(environment)) };
-    // A write beyond the limit of a file's size fails from here on, as on a full disk.
-    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     environment.disk.create_directory(Path::new(""))?;
     match environment.disk.open(path, OpenMode::CreateIfMissing) {
         Ok(file) => Ok(ErrorLog::to_file(environment, file)?),
@@ -94,6 +92,8 @@ fn run(
         descriptors_max: Some(descriptors.limit()),
         statements_only: false,
     };
+    // A write beyond the limit of a file's size fails from here on, as on a full disk.
+    signal_hook::flag::register(SIGXFSZ, Arc::default())?;
     // A wrong option leaves no folder behind.
     Instance::check_options(&environment, &options).map_err(|error| error.message().to_owned())?;
     environment.disk.create_directory(Path::new(""))?;

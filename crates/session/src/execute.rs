@@ -1,7 +1,7 @@
 //! Queries and row changes: what the session gives the executor, and what it does with the outcome.
 
 use crate::collector::Collector;
-use crate::kept_results::{begin_keeping, keep_result};
+use crate::kept_results::{self, begin_keeping, keep_result};
 use crate::locks_needed::cover;
 use crate::nested::Frame;
 use crate::parts::{Execution, Parts};
@@ -125,10 +125,8 @@ impl Session {
                 let prepared = prepare(statement, typing, context, true)?;
                 refused?;
                 only_planned = false;
-                let outcome = match &mut keeping {
-                    Some(keeping) => keeping.execute(Some(statement), &prepared, context, channel),
-                    None => exec::execute_prepared(&prepared, context, channel),
-                };
+                let outcome =
+                    kept_results::execute(&mut keeping, Some(statement), &prepared, context, channel);
                 if let Some(kept) = &mut kept {
                     **kept = Some(Planned::new(prepared, fingerprint, traits));
                 }
@@ -240,16 +238,9 @@ impl Session {
             if let Some(keeping) = &mut keeping {
                 keeping.take_snapshot(session.transaction.current.as_deref());
             }
-            let outcome =
-                session.with_context(
-                    &planned.locks,
-                    reads_lock,
-                    parameters,
-                    |context| match &mut keeping {
-                        Some(keeping) => keeping.execute(None, &planned.prepared, context, channel),
-                        None => exec::execute_prepared(&planned.prepared, context, channel),
-                    },
-                )?;
+            let outcome = session.with_context(&planned.locks, reads_lock, parameters, |context| {
+                kept_results::execute(&mut keeping, None, &planned.prepared, context, channel)
+            })?;
             if let Some(keeping) = keeping.take() {
                 keep_result(session, keeping, traits, planned.locks.copy(), &outcome);
             }

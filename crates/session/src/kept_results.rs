@@ -239,7 +239,7 @@ pub(crate) fn begin_keeping(session: &mut Session) -> Option<Keeping> {
     if session.more_results || session.hints.statement.is_some() {
         return None;
     }
-    let capacity_bytes = session.instance.results().figures().capacity_bytes;
+    let capacity_bytes = session.instance.results().capacity_bytes();
     let bytes_max = session.instance.global_number(id::QUERY_CACHE_LIMIT).min(capacity_bytes / RECORDED_PART);
     let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
     Some(Keeping {
@@ -285,7 +285,7 @@ pub(crate) fn keep_result(
         rows_sent,
         found_rows,
     };
-    let bytes = result.bytes();
+    let bytes = result.bytes(key.len());
     instance.results().insert(hash, &key, result, bytes);
 }
 
@@ -295,6 +295,20 @@ fn has_read_alone(session: &Session, stamps: &[Arc<TableStamp>], read_at: Commit
     transaction.is_some_and(|transaction| transaction.reads_the_same(stamps, read_at).unwrap_or(false))
 }
 
+/// Runs a statement whose result may be kept, if `keeping` says so. Without the statement's tree it may not read the clock.
+pub(crate) fn execute(
+    keeping: &mut Option<Keeping>,
+    statement: Option<&Statement>,
+    prepared: &Prepared,
+    context: &mut StatementContext<'_>,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<StatementOutcome> {
+    match keeping {
+        Some(keeping) => keeping.execute(statement, prepared, context, channel),
+        None => exec::execute_prepared(prepared, context, channel),
+    }
+}
+
 impl Keeping {
     /// Takes the statement's snapshot. Called before it is planned: a plan may say that there is no row, and is right only for what was there
     /// when it was made.
@@ -302,8 +316,8 @@ impl Keeping {
         self.read_at = transaction.and_then(|transaction| transaction.reads_at().ok().flatten());
     }
 
-    /// Runs a statement and records its rows, if its result may be kept. Without the statement's tree it may not read the clock.
-    pub(crate) fn execute(
+    /// Runs a statement and records its rows, if its result may be kept.
+    fn execute(
         &mut self,
         statement: Option<&Statement>,
         prepared: &Prepared,

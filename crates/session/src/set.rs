@@ -375,7 +375,9 @@ pub(crate) fn assign_session(session: &mut Session, id: VariableId, value: Syste
         id::RAND_SEED2 => session.state.random[1] = (value.unsigned() % 0x3fff_ffff) as u32,
         id::PSEUDO_THREAD_ID => session.state.pseudo_thread_id = Some(value.unsigned()),
         id::MAX_ERROR_COUNT => session.diagnostics.set_kept_max(value.unsigned() as usize),
-        id::MAX_JOIN_SIZE => session.store_variable(id::SQL_BIG_SELECTS, big_selects(&value)),
+        id::MAX_JOIN_SIZE => {
+            session.store_variable(id::SQL_BIG_SELECTS, instance::options::big_selects(&value))
+        }
         // The level of the running transaction stays; SET of the variable decides for those after it.
         _ => {}
     }
@@ -383,11 +385,6 @@ pub(crate) fn assign_session(session: &mut Session, id: VariableId, value: Syste
     session.state.pair_charset_variable(id);
     session.forget_settings();
     Ok(())
-}
-
-/// What max_join_size makes of sql_big_selects: a bound counts from when it is set.
-fn big_selects(max_join_size: &SystemValue) -> SystemValue {
-    SystemValue::Boolean(*max_join_size == SystemValue::default_of(id::MAX_JOIN_SIZE.variable()))
 }
 
 /// Turning autocommit on commits what is open.
@@ -446,7 +443,7 @@ fn apply_global(session: &mut Session, id: VariableId, value: SystemValue) -> Sq
         id::GLOBAL_CONNECTION_MEMORY_LIMIT => {
             instance.statement_memory().set_bytes_max(value.unsigned());
         }
-        id::MAX_JOIN_SIZE => instance.set_global(id::SQL_BIG_SELECTS, big_selects(&value)),
+        id::MAX_JOIN_SIZE => instance.set_global(id::SQL_BIG_SELECTS, instance::options::big_selects(&value)),
         id::QUERY_CACHE_SIZE => instance.results().set_capacity(value.unsigned()),
         id::INNODB_DEADLOCK_DETECT => instance.engine().set_deadlock_detect(value.is_on()),
         id::MAX_WRITE_LOCK_COUNT => instance.metadata_locks().set_passes_max(value.unsigned()),

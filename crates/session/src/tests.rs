@@ -3,6 +3,7 @@
 mod account_rules;
 mod files;
 mod kept_results;
+mod limits_reached;
 mod logins;
 mod password_history;
 mod passwords;
@@ -95,7 +96,6 @@ impl Printer {
         &self.columns
     }
 
-    /// Names of the columns that were sent last.
     pub(crate) fn column_names(&self) -> Vec<String> {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }

@@ -138,7 +138,7 @@ impl TableEntry {
     pub(crate) fn pack(&self) -> bool {
         let mut form = lock(&self.form);
         let Form::Open(table) = &*form else { return true };
-        // Whoever wants it asks this entry first. Who has changed it, or keeps what was read of it, holds its stamp (rule K3 in txn's README).
+        // Whoever wants it asks this entry first. Who has changed it, or keeps what was read of it, holds its stamp (rule N3 in txn's README).
         if Arc::strong_count(table) > 1 || Arc::strong_count(&table.stamp) > 1 {
             return false;
         }

@@ -1,5 +1,5 @@
 //! Transactions: ids, snapshots, undo records and lists, row locks, deadlock search.
-//! Knows keys and values as bytes only; the engine brings trees, tables and the log. Rules V, S, T, L and U of README.md are
+//! Knows keys and values as bytes only; the engine brings trees, tables and the log. Rules V, S, N, T, L and U of README.md are
 //! referred to by number in the code.
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,6 @@
 //! When the rows of a table have changed last: whoever keeps what a snapshot has read of it can tell whether that is still so. Main types:
 //! [`TableStamp`], [`ChangedTables`].
-//!
-//! Rules:
-//! - **K1** A commit stamps the tables that it has changed in the log's append section, before anything that sees the commit is published. So
-//!   who takes a snapshot, and then looks at a stamp, finds it behind no commit that the snapshot sees.
-//! - **K2** What was read at timestamp `a` is what a snapshot `b` reads, if the stamp is not above the lesser of the two.
-//! - **K3** A table that is opened cannot know what was before: its stamp is the end of the log. A table whose stamp anybody else holds is
-//!   not closed, so a table has one stamp at a time.
+//! Rules N1 to N3 in README.md.
 
 #[cfg(loom)]
 use loom::sync::atomic::{AtomicU64, Ordering};
@@ -43,13 +37,13 @@ impl TableStamp {
         let _ = self.0.compare_exchange(UNKNOWN, end.0, Ordering::AcqRel, Ordering::Relaxed);
     }
 
-    /// A commit has changed the table. Called in the log's append section (rule K1).
+    /// A commit has changed the table. Called in the log's append section (rule N1).
     #[inline]
     pub fn commit(&self, timestamp: CommitTimestamp) {
         self.0.store(timestamp.0, Ordering::Release);
     }
 
-    /// Whether what was read at `read` is what a snapshot of `now` reads (rule K2).
+    /// Whether what was read at `read` is what a snapshot of `now` reads (rule N2).
     #[inline]
     pub fn is_same(&self, read: CommitTimestamp, now: CommitTimestamp) -> bool {
         self.0.load(Ordering::Acquire) <= read.0.min(now.0)
@@ -210,7 +204,7 @@ mod interleavings {
     use super::*;
     use loom::thread;
 
-    /// A snapshot that sees a commit finds it in the stamp (rule K1).
+    /// A snapshot that sees a commit finds it in the stamp (rule N1).
     #[test]
     fn no_commit_that_is_seen_is_missing_in_the_stamp() {
         loom::model(|| {

@@ -92,6 +92,12 @@ impl Output {
         }
     }
 
+    /// A frame as it was sent elsewhere: a packet, or a part of a long one.
+    pub fn frame(&mut self, payload: &[u8]) {
+        self.begin_frame(payload.len());
+        self.extend_frame(payload);
+    }
+
     /// Begins a frame of so many bytes, which [`Output::extend_frame`] adds: see `long_packet`.
     pub(crate) fn begin_frame(&mut self, payload_bytes: usize) {
         let header = self.next_header(payload_bytes);

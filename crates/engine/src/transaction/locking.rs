@@ -59,8 +59,8 @@ impl Transaction {
         Ok(self.temporary.get_or_init(|| writer.clone()))
     }
 
-    /// Whether rows of a table may be written, which is noted: its commit tells whoever keeps what was read of the table. Errors: those of [`Table::check_usable`], ForcedRecovery,
-    /// ReadOnlyTables.
+    /// Whether rows of a table may be written, which is noted: the commit tells whoever keeps what was read of the table. Errors: those of
+    /// [`Table::check_usable`], ForcedRecovery, ReadOnlyTables.
     pub(crate) fn check_may_write(&self, table: &Table) -> EngineResult<()> {
         if !table.is_temporary() {
             self.changed.add(&table.stamp);

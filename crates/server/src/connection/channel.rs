@@ -118,18 +118,14 @@ impl<'a> Channel<'a> {
             self.shared.flush_log(self.required);
         }
         let (control, timeout) = (self.control, self.write_timeout);
-        let sent = self.transport.send_all(self.encoder.output.bytes(), |_| {
-            control.wait(|socket| Ok(socket.wait_writable(timeout)?))
-        });
+        let sent = send(self.transport, self.encoder.output.bytes(), control, timeout);
         self.encoder.forget_sent();
         sent.map_err(|error| self.lost(error))
     }
 
     /// Sends packets that are kept elsewhere; the output is empty.
     fn send_bytes(&mut self, packets: &[u8]) -> SqlResult<()> {
-        let (control, timeout) = (self.control, self.write_timeout);
-        let sent =
-            self.transport.send_all(packets, |_| control.wait(|socket| Ok(socket.wait_writable(timeout)?)));
+        let sent = send(self.transport, packets, self.control, self.write_timeout);
         sent.map_err(|error| self.lost(error))
     }
 
@@ -192,6 +188,16 @@ impl<'a> Channel<'a> {
             }
         }
     }
+}
+
+/// Sends all of it, waiting for the client as long as it may take.
+fn send(
+    transport: &mut Transport,
+    bytes: &[u8],
+    control: &Control,
+    timeout: Duration,
+) -> Result<(), NetworkError> {
+    transport.send_all(bytes, |_| control.wait(|socket| Ok(socket.wait_writable(timeout)?)))
 }
 
 impl ResultSink for Channel<'_> {
@@ -276,7 +282,7 @@ impl EncodedRows for Channel<'_> {
         }
         let Some(packets) = rows.numbered_for(&self.encoder.output) else {
             return rows.frames().try_for_each(|frame| {
-                self.encoder.raw(frame);
+                self.encoder.output.frame(frame);
                 self.send_piece()
             });
         };
