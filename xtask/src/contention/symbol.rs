@@ -65,10 +65,21 @@ fn symbol(frames: &[(&str, &str)], object: &str) -> Symbol {
     let file = object.rsplit('/').next().unwrap_or(object);
     // The language's library is in the program.
     let library = if file.contains(".so") { file } else { "std" };
+    if let Some(guard) = frames.iter().find_map(|(function, _)| dropped_guard(function)) {
+        return Symbol { owner: library.to_owned(), name: format!("{library}: drop_in_place<{guard}>") };
+    }
     let ours = frames.iter().find_map(|(function, _)| Some((owner_of(function)?, *function)));
     let (owner, function) = ours.unwrap_or((library, frames.last().map_or("?", |(function, _)| function)));
     let short: String = without_paths(function).chars().take(NAME_CHARACTERS_MAX).collect();
     Symbol { owner: owner.to_owned(), name: format!("{owner}: {short}") }
+}
+
+/// The guard of a lock that a function drops, whatever it guards: all of them are the same code, of which the linker keeps one under any name.
+fn dropped_guard(function: &str) -> Option<&'static str> {
+    const GUARDS: [&str; 3] = ["RwLockReadGuard", "RwLockWriteGuard", "MutexGuard"];
+    let (_, dropped) = function.split_once("drop_in_place<")?;
+    let name = dropped.split('<').next()?.rsplit("::").next()?;
+    GUARDS.into_iter().find(|guard| *guard == name)
 }
 
 /// The first crate in a function's name that is not of the language's library.
@@ -108,11 +119,13 @@ mod tests {
                     clone\n/w/crates/txn/src/kill.rs:12\nrun<a::b>\n/w/crates/session/src/execute.rs:40\n\
                     0x0000000000002000\ncore::ptr::drop_in_place<txn::snapshots::Snapshot>\n/rustc/1/atomic.rs:1\n\
                     0x0000000000003000\nstd::sync::Mutex<T>::lock\n/rustc/1/a.rs:1\nlock<Map<session::key::Key, Global>>\n/rustc/1/b.rs:1\n\
+                    0x0000000000003800\ncore::ptr::drop_in_place<std::sync::poison::rwlock::RwLockReadGuard<Map<session::key::Key>>>\n/rustc/1/a.rs:1\n\
                     0x0000000000004000\nfetch_add\n/rustc/1/a.rs:1\n<std::sync::Condvar>::notify_all\n/rustc/1/b.rs:1\n";
         let expected = [
             ("txn", "txn/src/kill.rs clone"),
             ("txn", "txn: drop_in_place<Snapshot>"),
             ("session", "session: lock<Map<Key, Global>>"),
+            ("std", "std: drop_in_place<RwLockReadGuard>"),
             ("std", "std: <Condvar>::notify_all"),
         ];
         let expected =
