@@ -3,10 +3,11 @@
 //! are sent and received while the statement runs, on its thread.
 
 use super::Control;
-use crate::net::{NetworkError, Receive, ReceiveBuffer, Transport};
+use crate::net::{NetworkError, Transport};
 use crate::shared::Shared;
 use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
+use network::{Receive, ReceiveBuffer};
 use std::time::Duration;
 use stdx::ids::Lsn;
 use values::RowRef;

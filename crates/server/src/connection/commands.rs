@@ -1,10 +1,10 @@
 //! Commands: from a packet to calls of the session.
 
 use super::{Channel, Connection, Flow};
-use crate::net::ReceiveBuffer;
 use crate::port::SqlSession;
 use charset::CollationId;
 use errors::{SqlResult, sql_error};
+use network::ReceiveBuffer;
 use session::{ExecuteFlags, PreparedDescription};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use stdx::ids::Lsn;

@@ -1,6 +1,7 @@
 //! The handle by which other threads end a connection. Main type: [`Control`].
 
-use crate::net::{NetworkError, Socket};
+use crate::net::NetworkError;
+use network::Socket;
 use session::ConnectionControl;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -1,9 +1,9 @@
 //! From the greeting to the session, and COM_CHANGE_USER. Main type: [`Login`].
 
 use super::{Connection, Flow};
-use crate::net::ReceiveBuffer;
 use crate::shared::Shared;
 use errors::{SqlError, sql_error};
+use network::ReceiveBuffer;
 use session::{
     AuthenticationAccount, AuthenticationPlugin, ConnectionControl, ConnectionInfo, LoginAttempt,
     RefusedConnection, ServerSettings, TlsDetails, TlsRequirement,

@@ -8,12 +8,13 @@ mod login;
 
 pub use control::Control;
 
-use crate::net::{NetworkError, Receive, ReceiveBuffer, Socket, Transport};
+use crate::net::{NetworkError, Transport};
 use crate::port::SqlSession;
 use crate::shared::Shared;
 use channel::Channel;
 use errors::SqlError;
 use login::Login;
+use network::{Receive, ReceiveBuffer, Socket};
 use session::{ClientHost, RefusedConnection};
 use std::sync::Arc;
 use std::time::Duration;

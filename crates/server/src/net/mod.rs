@@ -1,13 +1,8 @@
-//! Sockets: listening, non-blocking calls, and the layers between a socket and the protocol's frames.
-//! Main types: [`Socket`], [`Listener`], [`Transport`].
+//! The layers between a socket and the protocol's frames. Main type: [`Transport`].
 
-mod listener;
-mod receive;
-mod socket;
+mod peer;
 mod tls_records;
 mod transport;
 
-pub use listener::Listener;
-pub use receive::ReceiveBuffer;
-pub use socket::{Receive, Socket};
+pub(crate) use peer::client_host;
 pub use transport::{NetworkError, Transport};

@@ -3,7 +3,7 @@
 //! that answers are written to.
 
 use super::tls_records::RecordPosition;
-use super::{Receive, ReceiveBuffer, Socket};
+use network::{Receive, ReceiveBuffer, Socket};
 use rustix::io::Errno;
 use rustls::ServerConnection;
 use std::cell::RefCell;

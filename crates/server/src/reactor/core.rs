@@ -3,7 +3,7 @@
 
 use super::{Message, Reactor};
 use crate::connection::{Connection, Next, Turn};
-use crate::net::{Listener, ReceiveBuffer};
+use network::{Listener, ReceiveBuffer};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::io::Errno;

@@ -19,11 +19,11 @@ mod worker;
 mod tests;
 
 use crate::connection::Connection;
-use crate::net::{Listener, Socket};
 use crate::shared::Shared;
 use core::Core;
 use engine::FlushWaiter;
 use env::JoinHandle;
+use network::{Listener, Socket};
 use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;

@@ -4,10 +4,10 @@
 use super::Reactor;
 use super::core::{Core, Work};
 use crate::connection::{Connection, Next};
-use crate::net::{Listener, Socket};
 use crate::shared::Shared;
 use crate::tests::client::CAPABILITIES;
 use crate::tests::fake::FakeInstance;
+use network::{Listener, Socket};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
@@ -109,8 +109,9 @@ impl Bench {
 
 fn accepted(listener: &Listener) -> (Socket, session::ClientHost) {
     loop {
-        if let Some(accepted) = listener.accept().unwrap() {
-            return accepted;
+        if let Some((socket, address)) = listener.accept().unwrap() {
+            let host = crate::net::client_host(&socket, address);
+            return (socket, host);
         }
     }
 }

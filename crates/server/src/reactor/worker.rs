@@ -3,9 +3,10 @@
 use super::core::{Answer, Core, Work};
 use super::{Group, Message, Reactor};
 use crate::connection::{Connection, Next, Turn};
-use crate::net::Socket;
+use crate::net::client_host;
 use engine::FlushWaiter;
 use errors::sql_error;
+use network::Socket;
 use session::{ClientHost, RefusedConnection};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -300,7 +301,7 @@ impl Worker {
 
     /// Takes one connection. If more wait, epoll says so again with the next round: cheaper than a call that finds none.
     fn accept(&self, core: &mut Core, index: usize) {
-        let (socket, host) = match core.listener(index).map(|listener| listener.accept()) {
+        let (socket, address) = match core.listener(index).map(|listener| listener.accept()) {
             Some(Ok(Some(accepted))) => accepted,
             Some(Err(error)) => {
                 let what = format!("Connections cannot be accepted at present: {error}");
@@ -309,6 +310,7 @@ impl Worker {
             }
             _ => return,
         };
+        let host = client_host(&socket, address);
         let shared = &self.group.shared;
         let count = shared.connection_count.fetch_add(1, Ordering::AcqRel) + 1;
         if !shared.descriptors.may_be_connection(&socket.descriptor()) {

@@ -8,12 +8,12 @@ mod protocol;
 mod stock_clients;
 
 use crate::error_log::ErrorLog;
-use crate::net::Listener;
 use crate::reactor::Group;
 use crate::rsa_key::RsaKey;
 use crate::shared::Shared;
 use env::Environment;
 use fake::FakeInstance;
+use network::Listener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;

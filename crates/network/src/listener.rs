@@ -1,12 +1,11 @@
 //! Listening sockets. Main type: [`Listener`]. Every reactor accepts from all of them.
 
-use super::Socket;
+use crate::Socket;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with, sockopt,
+    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with, sockopt,
 };
-use session::ClientHost;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -64,14 +63,13 @@ impl Listener {
     }
 
     /// The port that the system chose.
-    #[cfg(test)]
     pub fn port(&self) -> Option<u16> {
         let address = rustix::net::getsockname(&self.descriptor).ok()?;
         SocketAddr::try_from(address).ok().map(|address| address.port())
     }
 
-    /// The next waiting connection; None when there is none.
-    pub fn accept(&self) -> Result<Option<(Socket, ClientHost)>, Errno> {
+    /// The next waiting connection with its peer's address, which a UNIX socket has not; None when there is none.
+    pub fn accept(&self) -> Result<Option<(Socket, Option<SocketAddr>)>, Errno> {
         let is_unix = self.path.is_some();
         loop {
             // The peer's address comes with the call; another thread may have been faster.
@@ -82,10 +80,8 @@ impl Listener {
                 Err(error) => return Err(error),
             };
             let (descriptor, address) = accepted;
-            if is_unix {
-                return Ok(Some((Socket::new(descriptor, true), ClientHost::local())));
-            }
-            return Ok(Some((Socket::new(descriptor, false), client_host(address))));
+            let address = address.and_then(|address| SocketAddr::try_from(address).ok());
+            return Ok(Some((Socket::new(descriptor, is_unix), address)));
         }
     }
 }
@@ -97,16 +93,4 @@ impl Drop for Listener {
             let _ = rustix::fs::unlink(path);
         }
     }
-}
-
-fn client_host(address: Option<SocketAddrAny>) -> ClientHost {
-    let address = address.and_then(|address| SocketAddr::try_from(address).ok());
-    let Some(address) = address else { return ClientHost { address: None, port: 0, name: None } };
-    let ip = address.ip().to_canonical();
-    let is_loopback = match ip {
-        IpAddr::V4(ip) => ip.is_loopback(),
-        IpAddr::V6(ip) => ip.is_loopback(),
-    };
-    let name = is_loopback.then(|| "localhost".to_owned());
-    ClientHost { address: Some(ip), port: address.port(), name }
 }
