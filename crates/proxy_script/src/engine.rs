@@ -1,0 +1,218 @@
+//! The Lua state that all scripts run in, and what runs in it. Main types: [`ScriptEngine`], [`ScriptOptions`], [`LoadFailure`].
+//!
+//! There is one state a process, since scripts share tables and functions by `proxy.global` and by modules. It is
+//! locked while a hook runs, and at no other time: connections without script, and all network traffic, never wait
+//! for it. See docs/decisions/0027.
+
+use crate::connection::Connection;
+use crate::connection_object::ConnectionObject;
+use crate::constants::CONSTANTS;
+use crate::global::BackendsObject;
+use crate::host::Host;
+use crate::queries::Queries;
+use crate::script::Script;
+use crate::script_error::text;
+use crate::source_file::SourceFile;
+use crate::{backend::Backends, debug_library};
+use mlua::{Error, HookTriggers, Lua, LuaOptions, MultiValue, Result, StdLib, Table, Value, VmState};
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How often a running script is looked at, in instructions of the virtual machine.
+const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 10_000;
+
+/// What a script may use, and where it is.
+#[derive(Clone, Debug)]
+pub struct ScriptOptions {
+    /// The script.
+    pub path: PathBuf,
+    /// `package.path`; Lua's own if None.
+    pub lua_path: Option<String>,
+    /// `package.cpath`; only told to scripts, since modules in C cannot be loaded.
+    pub lua_cpath: Option<String>,
+    /// Instructions of one hook; a script that needs more is stopped with an error.
+    pub instructions_max: u64,
+    /// Bytes that all scripts together may hold.
+    pub memory_bytes_max: usize,
+}
+
+/// Why a connection has no script although one is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoadFailure {
+    /// The file is missing, cannot be read, or is no Lua.
+    NotLoaded(String),
+    /// The main chunk raised an error.
+    Failed(String),
+}
+
+/// Runs scripts.
+pub struct ScriptEngine {
+    locked: Mutex<Locked>,
+    pub(crate) host: Arc<dyn Host>,
+    options: ScriptOptions,
+    watch: Arc<Watch>,
+}
+
+/// What only the holder of the lock touches.
+pub(crate) struct Locked {
+    pub lua: Lua,
+    /// The metatable of the table `proxy`: its `__index` is that of the connection whose hook runs.
+    proxy_meta: Table,
+    source: SourceFile,
+}
+
+/// Counts what a hook uses.
+#[derive(Debug, Default)]
+struct Watch {
+    instructions: AtomicU64,
+    is_stopped: AtomicBool,
+}
+
+impl Watch {
+    fn stopped(&self) -> Error {
+        Error::RuntimeError("the script was stopped: it ran too long".to_owned())
+    }
+}
+
+impl ScriptEngine {
+    /// A state with nothing loaded. `install` adds modules that scripts may require.
+    pub fn new(
+        options: ScriptOptions,
+        backends: Backends,
+        host: Arc<dyn Host>,
+        install: impl FnOnce(&Lua) -> Result<()>,
+    ) -> std::result::Result<Arc<ScriptEngine>, String> {
+        let watch = Arc::new(Watch::default());
+        let prepared = prepare(&options, &backends, &host, &watch).and_then(|prepared| {
+            install(&prepared.0)?;
+            Ok(prepared)
+        });
+        let (lua, proxy_meta) = prepared.map_err(|error| text(&error))?;
+        let source = SourceFile::new(options.path.clone());
+        let locked = Mutex::new(Locked { lua, proxy_meta, source });
+        Ok(Arc::new(ScriptEngine { locked, host, options, watch }))
+    }
+
+    /// Loads the script for a connection, and runs its main chunk.
+    pub fn open(self: &Arc<Self>, connection: Arc<Connection>) -> std::result::Result<Script, LoadFailure> {
+        let mut locked = self.locked();
+        let path = self.options.path.display().to_string();
+        let source = locked.source.current();
+        let source = source.map_err(|error| {
+            LoadFailure::NotLoaded(format!("{}:{}: lua_load_file({path}) failed: {error}", file!(), line!()))
+        })?;
+        let not_loaded = |error: Error| {
+            let text = text(&error);
+            LoadFailure::NotLoaded(format!("{}:{}: lua_load_file({path}) failed: {text}", file!(), line!()))
+        };
+        let (environment, fields) = self.tables(&locked.lua, &connection).map_err(not_loaded)?;
+        let chunk = locked.lua.load(&source[..]).set_name(path.clone()).set_environment(environment.clone());
+        let main = chunk.into_function().map_err(not_loaded)?;
+        self.begin(&locked, &fields).map_err(not_loaded)?;
+        let ran = main.call::<MultiValue>(());
+        ran.map_err(|error| LoadFailure::Failed(format!("(lua-error) [{path}]\n{}", text(&error))))?;
+        drop(locked);
+        Ok(Script::new(Arc::clone(self), connection, environment, fields))
+    }
+
+    /// The environment of a connection, and what `proxy` shows only to it.
+    fn tables(&self, lua: &Lua, connection: &Arc<Connection>) -> Result<(Table, Table)> {
+        let environment = lua.create_table()?;
+        let meta = lua.create_table()?;
+        meta.set("__index", lua.globals())?;
+        environment.set_metatable(Some(meta))?;
+        let fields = lua.create_table()?;
+        let host = Arc::clone(&self.host);
+        fields.set("connection", ConnectionObject { connection: Arc::clone(connection), host })?;
+        let host = Arc::clone(&self.host);
+        fields.set("queries", Queries { connection: Arc::clone(connection), host })?;
+        fields.set("response", lua.create_table()?)?;
+        Ok((environment, fields))
+    }
+
+    /// Prepares for a hook of the connection to which `fields` belong.
+    pub(crate) fn begin(&self, locked: &Locked, fields: &Table) -> Result<()> {
+        self.watch.instructions.store(0, Ordering::Relaxed);
+        self.watch.is_stopped.store(false, Ordering::Relaxed);
+        locked.proxy_meta.raw_set("__index", fields)?;
+        locked.proxy_meta.raw_set("__newindex", fields)
+    }
+
+    pub(crate) fn locked(&self) -> MutexGuard<'_, Locked> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn prepare(
+    options: &ScriptOptions,
+    backends: &Backends,
+    host: &Arc<dyn Host>,
+    watch: &Arc<Watch>,
+) -> Result<(Lua, Table)> {
+    let lua = Lua::new_with(StdLib::ALL_SAFE, LuaOptions::new())?;
+    let globals = lua.globals();
+    globals.set("debug", debug_library::table(&lua)?)?;
+    globals.set("print", lua.create_function(print)?)?;
+    let package: Table = globals.get("package")?;
+    if let Some(path) = &options.lua_path {
+        package.set("path", path.as_str())?;
+    }
+    if let Some(path) = &options.lua_cpath {
+        package.set("cpath", path.as_str())?;
+    }
+    let proxy = lua.create_table()?;
+    for (name, number) in CONSTANTS {
+        proxy.set(*name, *number)?;
+    }
+    let global = lua.create_table()?;
+    global.set("config", lua.create_table()?)?;
+    global.set("backends", BackendsObject { backends: Arc::clone(backends), host: Arc::clone(host) })?;
+    proxy.set("global", global)?;
+    let proxy_meta = lua.create_table()?;
+    proxy.set_metatable(Some(proxy_meta.clone()))?;
+    globals.set("proxy", proxy)?;
+    let settling = Arc::clone(watch);
+    let settle = lua.create_function(move |lua, value: Value| match value {
+        _ if settling.is_stopped.load(Ordering::Relaxed) => Err(settling.stopped()),
+        Value::Error(error) => lua.create_string(text(&error)).map(Value::String),
+        other => Ok(other),
+    })?;
+    lua.load(include_str!("prelude.lua")).set_name("=prelude").call::<()>(settle)?;
+    watch_instructions(&lua, options.instructions_max, watch)?;
+    lua.set_memory_limit(options.memory_bytes_max)?;
+    Ok((lua, proxy_meta))
+}
+
+fn watch_instructions(lua: &Lua, instructions_max: u64, watch: &Arc<Watch>) -> Result<()> {
+    let watch = Arc::clone(watch);
+    let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_BETWEEN_LOOKS);
+    lua.set_global_hook(triggers, move |_, _| {
+        let more = u64::from(INSTRUCTIONS_BETWEEN_LOOKS);
+        let used = watch.instructions.fetch_add(more, Ordering::Relaxed) + more;
+        if used > instructions_max {
+            watch.is_stopped.store(true, Ordering::Relaxed);
+            return Err(watch.stopped());
+        }
+        Ok(VmState::Continue)
+    })
+}
+
+/// Lua's `print`, each line at once.
+fn print(lua: &Lua, values: MultiValue) -> Result<()> {
+    let to_string: mlua::Function = lua.globals().get("tostring")?;
+    let mut line = Vec::new();
+    for (at, value) in values.into_iter().enumerate() {
+        if at > 0 {
+            line.push(b'\t');
+        }
+        let text: mlua::LuaString = to_string.call(value)?;
+        line.extend_from_slice(&text.as_bytes());
+    }
+    line.push(b'\n');
+    let mut out = std::io::stdout().lock();
+    // Nobody reads what a daemon prints: that is no error of the script.
+    let _ = out.write_all(&line).and_then(|()| out.flush());
+    Ok(())
+}

@@ -1,0 +1,207 @@
+//! A connection's script: its hooks, called one by one. Main types: [`Script`], [`Decision`].
+
+use crate::connection::Connection;
+use crate::constants::{IGNORE_RESULT, SEND_QUERY, SEND_RESULT};
+use crate::engine::{Locked, ScriptEngine};
+use crate::host::Level;
+use crate::injected::{Answer, InjectionObject};
+use crate::response::{Dialect, Reply, reply};
+use crate::script_error::text;
+use mlua::{Function, IntoLuaMulti, Lua, Table, Value};
+use std::sync::Arc;
+
+/// What a hook wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing: the usual goes on.
+    Pass,
+    /// Send what is in the queue.
+    SendQueries,
+    /// Send this to the client instead.
+    Reply(Reply),
+    /// The result goes to nobody; before the login: use the pooled connection.
+    Ignore,
+}
+
+/// A script with its environment.
+pub struct Script {
+    engine: Arc<ScriptEngine>,
+    connection: Arc<Connection>,
+    environment: Table,
+    fields: Table,
+}
+
+impl Script {
+    pub(crate) fn new(
+        engine: Arc<ScriptEngine>,
+        connection: Arc<Connection>,
+        environment: Table,
+        fields: Table,
+    ) -> Script {
+        Script { engine, connection, environment, fields }
+    }
+
+    /// Whether the script has that hook now.
+    pub fn has(&self, hook: &str) -> bool {
+        let _locked = self.engine.locked();
+        self.environment.get::<Function>(hook).is_ok()
+    }
+
+    /// Before a backend is connected.
+    pub fn connect_server(&self) -> Decision {
+        // The client has told nothing yet.
+        self.call("connect_server", (), Dialect { capabilities: 0 })
+    }
+
+    /// After the server's greeting.
+    pub fn read_handshake(&self) -> Decision {
+        self.call("read_handshake", (), Dialect { capabilities: 0 })
+    }
+
+    /// After the client's login packet.
+    pub fn read_auth(&self, dialect: Dialect) -> Decision {
+        self.connection.state().queries.clear();
+        self.call("read_auth", (), dialect)
+    }
+
+    /// For each packet of the server in a login.
+    pub fn read_auth_result(&self, packet: &[u8], dialect: Dialect) -> Decision {
+        let locked = self.engine.locked();
+        let Some(hook) = self.hook("read_auth_result") else { return Decision::Pass };
+        let argument = locked.lua.create_table().and_then(|argument| {
+            argument.set("packet", locked.lua.create_string(packet)?)?;
+            Ok(argument)
+        });
+        match argument {
+            Ok(argument) => self.run(&locked, "read_auth_result", &hook, argument, dialect),
+            Err(error) => self.failed("read_auth_result", &error),
+        }
+    }
+
+    /// For each command. The queue is empty before, and filled after only with [`Decision::SendQueries`].
+    pub fn read_query(&self, packet: &[u8], dialect: Dialect) -> Decision {
+        let locked = self.engine.locked();
+        self.connection.state().queries.clear();
+        let Some(hook) = self.hook("read_query") else { return Decision::Pass };
+        let argument = locked.lua.create_table().and_then(|response| {
+            self.fields.raw_set("response", response)?;
+            locked.lua.create_string(packet)
+        });
+        let decision = match argument {
+            Ok(argument) => self.run(&locked, "read_query", &hook, argument, dialect),
+            Err(error) => self.failed("read_query", &error),
+        };
+        drop(locked);
+        self.with_queue_checked(decision)
+    }
+
+    fn with_queue_checked(&self, decision: Decision) -> Decision {
+        let mut state = self.connection.state();
+        let queued = state.queries.len();
+        match decision {
+            Decision::SendQueries if queued == 0 => {
+                let text = "'return proxy.PROXY_SEND_QUERY' used without proxy.queue:append() or :prepend(). Assuming 'nil' was returned";
+                self.engine.host.log(Level::Critical, text);
+                Decision::Pass
+            }
+            Decision::Pass if queued > 0 => {
+                let text = format!(
+                    "proxy.queue:append() or :prepend() used without 'return proxy.PROXY_SEND_QUERY'. Discarding {queued} elements from the queue."
+                );
+                self.engine.host.log(Level::Critical, &text);
+                state.queries.clear();
+                Decision::Pass
+            }
+            Decision::Reply(reply) => {
+                state.queries.clear();
+                Decision::Reply(reply)
+            }
+            other => other,
+        }
+    }
+
+    /// After the answer to an injected query; None if the script has no such hook.
+    pub fn read_query_result(&self, answer: Answer, dialect: Dialect) -> Option<Decision> {
+        let locked = self.engine.locked();
+        let hook = self.hook("read_query_result")?;
+        let object = InjectionObject { answer: Arc::new(answer), host: Arc::clone(&self.engine.host) };
+        Some(self.run(&locked, "read_query_result", &hook, object, dialect))
+    }
+
+    /// When the client has gone.
+    pub fn disconnect_client(&self) {
+        self.call("disconnect_client", (), Dialect { capabilities: 0 });
+    }
+
+    fn call(&self, name: &str, arguments: impl IntoLuaMulti, dialect: Dialect) -> Decision {
+        let locked = self.engine.locked();
+        match self.hook(name) {
+            Some(hook) => self.run(&locked, name, &hook, arguments, dialect),
+            None => Decision::Pass,
+        }
+    }
+
+    /// The hook of that name. What has the name and is no function is no hook.
+    fn hook(&self, name: &str) -> Option<Function> {
+        match self.environment.get(name) {
+            Ok(Value::Function(hook)) => Some(hook),
+            _ => None,
+        }
+    }
+
+    fn run(
+        &self,
+        locked: &Locked,
+        name: &str,
+        hook: &Function,
+        arguments: impl IntoLuaMulti,
+        dialect: Dialect,
+    ) -> Decision {
+        let returned = self.engine.begin(locked, &self.fields).and_then(|()| hook.call::<Value>(arguments));
+        let lua = &locked.lua;
+        match returned.map(|value| number_of(lua, value)) {
+            Err(error) => self.failed(name, &error),
+            Ok(SEND_QUERY) => Decision::SendQueries,
+            Ok(IGNORE_RESULT) if takes_ignore(name) => Decision::Ignore,
+            Ok(SEND_RESULT) => self.reply(lua, name, dialect),
+            Ok(0) => Decision::Pass,
+            Ok(other) => {
+                let text = format!(
+                    "({name}) returned {other}, which means nothing here. Assuming 'nil' was returned"
+                );
+                self.engine.host.log(Level::Warning, &text);
+                Decision::Pass
+            }
+        }
+    }
+
+    fn reply(&self, lua: &Lua, name: &str, dialect: Dialect) -> Decision {
+        let response = self.fields.raw_get::<Value>("response").unwrap_or(Value::Nil);
+        let mut notes = Vec::new();
+        let reply = reply(lua, &response, name, dialect, &mut notes);
+        for note in notes {
+            self.engine.host.log(Level::Warning, &note);
+        }
+        Decision::Reply(reply.unwrap_or_else(|why| {
+            self.engine.host.log(Level::Message, &why);
+            Reply::proxy_error("(lua) handling proxy.response failed, check error-log")
+        }))
+    }
+
+    fn failed(&self, name: &str, error: &mlua::Error) -> Decision {
+        self.engine.host.log(Level::Critical, &format!("({name}) {}", text(error)));
+        Decision::Pass
+    }
+}
+
+fn takes_ignore(hook: &str) -> bool {
+    matches!(hook, "connect_server" | "read_query_result")
+}
+
+/// What a hook returned, as a number: a text that looks like one counts, a fraction is cut, all else is 0.
+fn number_of(lua: &Lua, value: Value) -> i64 {
+    match value {
+        Value::Integer(number) => number,
+        value => lua.coerce_number(value).ok().flatten().unwrap_or(0.0) as i64,
+    }
+}
