@@ -54,6 +54,8 @@ impl Form {
 pub struct Summary {
     /// The first byte of the last packet that ends a result: OK, ERR; `None` before, and for a file request.
     pub query_status: Option<u8>,
+    /// Whether the last packet was an error, whatever scripts are told of it.
+    pub is_error: bool,
     /// Whether the first packet began a result set.
     pub has_rows: bool,
     /// Of the last OK packet.
@@ -339,6 +341,7 @@ impl AnswerReader {
         // Commands other than these two report no status to scripts.
         self.summary.query_status = Some(if self.form == Form::Results { ERR } else { OK });
         self.summary.server_status = 0;
+        self.summary.is_error = true;
         Progress::Done
     }
 

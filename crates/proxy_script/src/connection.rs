@@ -13,6 +13,8 @@ pub struct ServerLink {
     pub endpoint: Endpoint,
     /// The number of its backend, from 0.
     pub backend: usize,
+    /// CLIENT_* that its login agreed on; 0 before.
+    pub capabilities: u32,
     /// What carries it; the network's own.
     pub carrier: Arc<dyn Any + Send + Sync>,
 }
@@ -21,8 +23,17 @@ pub struct ServerLink {
 pub trait ServerPool: Send + Sync {
     /// Keeps a connection for later.
     fn put(&self, link: ServerLink);
-    /// An idle connection to that backend: of `user` if given, rather one that uses `schema`.
-    fn take(&self, backend: usize, user: Option<&[u8]>, schema: &[u8]) -> Option<ServerLink>;
+    /// An idle connection to that backend.
+    fn take(&self, backend: usize, wanted: Wanted<'_>) -> Option<ServerLink>;
+}
+
+/// Which idle connection fits.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// The user of its login with what was agreed on then; None when the client has not said who it is.
+    pub login: Option<(&'a [u8], u32)>,
+    /// Rather one that uses this schema.
+    pub schema: &'a [u8],
 }
 
 /// A pool that keeps nothing: what is put into it is closed.
@@ -31,7 +42,7 @@ pub struct NoPool;
 impl ServerPool for NoPool {
     fn put(&self, _: ServerLink) {}
 
-    fn take(&self, _: usize, _: Option<&[u8]>, _: &[u8]) -> Option<ServerLink> {
+    fn take(&self, _: usize, _: Wanted<'_>) -> Option<ServerLink> {
         None
     }
 }
@@ -61,8 +72,8 @@ pub struct State {
     pub closes: bool,
     /// What the script wants to send.
     pub queries: VecDeque<Injection>,
-    /// Whether the script may be given an idle connection of another user (before the login).
-    pub before_login: bool,
+    /// CLIENT_* of the client's login; None before it.
+    pub capabilities: Option<u32>,
 }
 
 /// One connection of a client.
@@ -82,7 +93,7 @@ impl Connection {
             backend_number: 0,
             closes: false,
             queries: VecDeque::new(),
-            before_login: true,
+            capabilities: None,
         };
         Connection { state: Mutex::new(state), backends, pool }
     }
@@ -107,9 +118,10 @@ impl Connection {
         if state.server.as_ref().is_some_and(|server| server.backend == index) {
             return;
         }
-        let user = state.client.user.clone().filter(|_| !state.before_login);
+        let user = state.client.user.clone().unwrap_or_default();
         let schema = state.client.default_schema.clone().unwrap_or_default();
-        let Some(link) = self.pool.take(index, user.as_deref(), &schema) else { return };
+        let login = state.capabilities.map(|capabilities| (&user[..], capabilities));
+        let Some(link) = self.pool.take(index, Wanted { login, schema: &schema }) else { return };
         self.count(index, 1);
         let held = state.server.replace(link);
         drop(state);

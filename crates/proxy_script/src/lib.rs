@@ -22,7 +22,7 @@ mod source_file;
 
 pub use answer::{AnswerReader, Form, Progress, Summary};
 pub use backend::{Backend, BackendKind, Backends, state};
-pub use connection::{Connection, Injection, NoPool, ServerLink, ServerPool, State};
+pub use connection::{Connection, Injection, NoPool, ServerLink, ServerPool, State, Wanted};
 pub use endpoint::{Address, Endpoint};
 pub use engine::{LoadFailure, ScriptEngine, ScriptOptions};
 pub use host::{Host, Level};

@@ -19,3 +19,6 @@ end
 function coroutine.resume(...)
 	return settled(resume_unsettled(...))
 end
+
+-- What scripts write to the standard output is there with the end of the line.
+io.stdout:setvbuf("line")

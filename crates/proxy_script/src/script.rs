@@ -120,12 +120,17 @@ impl Script {
         }
     }
 
-    /// After the answer to an injected query; None if the script has no such hook.
-    pub fn read_query_result(&self, answer: Answer, dialect: Dialect) -> Option<Decision> {
+    /// After the answer to an injected query. Gives the answer's bytes back, for the case that they are sent on.
+    pub fn read_query_result(&self, answer: Answer, dialect: Dialect) -> (Decision, Vec<u8>) {
         let locked = self.engine.locked();
-        let hook = self.hook("read_query_result")?;
-        let object = InjectionObject { answer: Arc::new(answer), host: Arc::clone(&self.engine.host) };
-        Some(self.run(&locked, "read_query_result", &hook, object, dialect))
+        let Some(hook) = self.hook("read_query_result") else { return (Decision::Pass, answer.bytes) };
+        let answer = Arc::new(answer);
+        let object = InjectionObject { answer: Arc::clone(&answer), host: Arc::clone(&self.engine.host) };
+        let decision = self.run(&locked, "read_query_result", &hook, object, dialect);
+        drop(locked);
+        // Objects that the script saw share it until they are collected.
+        let bytes = Arc::try_unwrap(answer).map_or_else(|answer| answer.bytes.clone(), |answer| answer.bytes);
+        (decision, bytes)
     }
 
     /// When the client has gone.

@@ -11,6 +11,7 @@ const USAGE: &str =
     "usage: iruka serve [--datadir DIR] [--port PORT] [--socket PATH] [--bind-address ADDRESS]
                    [--defaults-file FILE | --no-defaults] [--VARIABLE=VALUE ...]
        iruka serve --initialize-insecure [--datadir DIR]
+       iruka proxy [OPTION ...]
        iruka --version | --help
 
 All system variables are options: --max-connections=500 is max_connections, see SHOW VARIABLES.";
@@ -32,6 +33,13 @@ fn main() -> ExitCode {
             Err(error) => {
                 // The disk of the log may be full, and the error is told by the exit code too.
                 let _ = writeln!(std::io::stderr(), "iruka: {}", error.0);
+                ExitCode::FAILURE
+            }
+        },
+        Some((command, rest)) if command == "proxy" => match proxy::run(rest) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(why) => {
+                let _ = writeln!(std::io::stderr(), "iruka proxy: {why}");
                 ExitCode::FAILURE
             }
         },

@@ -3,6 +3,7 @@
 
 pub mod aligned;
 pub mod checksum;
+pub mod civil_date;
 pub mod counting_allocator;
 pub mod ids;
 pub mod known_hash;

@@ -1,0 +1,257 @@
+//! An event thread: its sessions, and the loop that gives them turns. Main type: [`EventThread`].
+
+use crate::connect::local_address;
+use crate::registry::{End, Registry, untagged};
+use crate::session::{Next, Phase, Session, Turn};
+use crate::shared::Shared;
+use env::{Clock, RealClock};
+use network::{Listener, Socket};
+use proxy_script::{Address, Level};
+use rustix::event::epoll::{Event, EventFlags};
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+const EVENTS_MAX: usize = 256;
+/// Bytes received at once.
+const SCRATCH_BYTES: usize = 64 << 10;
+/// How often deadlines and the end of the program are looked at.
+const SWEEP: Duration = Duration::from_millis(100);
+/// How long sessions may go on sending when the program ends.
+const TOKEN_WAKE: u64 = u64::MAX >> 1;
+const TOKEN_POOL: u64 = TOKEN_WAKE - 1;
+const TOKEN_LISTENER: u64 = TOKEN_WAKE - 4096;
+const GENERATION_SHIFT: u32 = 32;
+/// The generation has to leave room for the bit that tells the ends apart.
+const GENERATION_MASK: u32 = 0x3FFF_FFFF;
+
+/// Where other threads leave clients for this one.
+pub(crate) struct Inbox {
+    wake: OwnedFd,
+    clients: Mutex<Vec<(Socket, Option<SocketAddr>)>>,
+}
+
+impl Inbox {
+    pub fn new() -> Result<Inbox, Errno> {
+        Ok(Inbox {
+            wake: eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)?,
+            clients: Mutex::default(),
+        })
+    }
+
+    fn post(&self, socket: Socket, address: Option<SocketAddr>) {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner).push((socket, address));
+        // A counter that is full wakes as well.
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    fn take(&self) -> Vec<(Socket, Option<SocketAddr>)> {
+        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+        std::mem::take(&mut *self.clients.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What the first thread, which accepts, needs more than the others.
+pub(crate) struct Acceptor {
+    pub listeners: Vec<Listener>,
+    /// Of all threads, this one's first.
+    pub inboxes: Vec<Arc<Inbox>>,
+    pub next: AtomicUsize,
+}
+
+/// One thread's sessions.
+pub(crate) struct EventThread {
+    shared: Arc<Shared>,
+    registry: Registry,
+    inbox: Arc<Inbox>,
+    acceptor: Option<Acceptor>,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    scratch: Vec<u8>,
+    now: Duration,
+}
+
+#[derive(Default)]
+struct Slot {
+    generation: u32,
+    session: Option<Box<Session>>,
+}
+
+impl EventThread {
+    pub fn new(
+        shared: Arc<Shared>,
+        inbox: Arc<Inbox>,
+        acceptor: Option<Acceptor>,
+    ) -> Result<EventThread, Errno> {
+        let registry = Registry::new()?;
+        registry.add_level(&inbox.wake, TOKEN_WAKE)?;
+        if let Some(acceptor) = &acceptor {
+            registry.add_level(shared.pool.descriptor(), TOKEN_POOL)?;
+            for (index, listener) in acceptor.listeners.iter().enumerate() {
+                registry.add_level(listener.descriptor(), TOKEN_LISTENER + index as u64)?;
+            }
+        }
+        Ok(EventThread {
+            shared,
+            registry,
+            inbox,
+            acceptor,
+            slots: Vec::new(),
+            free: Vec::new(),
+            scratch: vec![0; SCRATCH_BYTES],
+            now: RealClock.monotonic(),
+        })
+    }
+
+    /// Serves until the program is to end.
+    pub fn run(mut self) {
+        let mut events: Vec<Event> = Vec::with_capacity(EVENTS_MAX);
+        let mut next_sweep = Duration::ZERO;
+        while !self.shared.is_stopping.load(Ordering::Acquire) {
+            if let Err(error) = self.registry.wait(&mut events, SWEEP) {
+                self.shared.log.write(Level::Error, &format!("epoll_wait failed: {error}"));
+                break;
+            }
+            self.now = RealClock.monotonic();
+            for event in &events {
+                let ended = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
+                let flags = event.flags;
+                self.handle(event.data.u64(), flags.intersects(ended));
+            }
+            if self.now >= next_sweep {
+                next_sweep = self.now + SWEEP;
+                self.sweep();
+            }
+        }
+        for index in 0..self.slots.len() {
+            self.close(index);
+        }
+        self.shared.pool.clear();
+    }
+
+    fn handle(&mut self, tagged: u64, has_ended: bool) {
+        match tagged {
+            TOKEN_WAKE => {
+                for (socket, address) in self.inbox.take() {
+                    self.welcome(socket, address);
+                }
+            }
+            TOKEN_POOL => self.shared.pool.sweep(),
+            TOKEN_LISTENER..TOKEN_POOL => self.accept((tagged - TOKEN_LISTENER) as usize),
+            _ => {
+                let (token, end) = untagged(tagged);
+                self.turn(token, end, has_ended);
+            }
+        }
+    }
+
+    fn accept(&mut self, index: usize) {
+        let Some(acceptor) = &self.acceptor else { return };
+        let Some(listener) = acceptor.listeners.get(index) else { return };
+        match listener.accept() {
+            Ok(Some((socket, address))) => {
+                let thread = acceptor.next.fetch_add(1, Ordering::Relaxed) % acceptor.inboxes.len();
+                if thread == 0 {
+                    self.welcome(socket, address);
+                } else {
+                    acceptor.inboxes[thread].post(socket, address);
+                }
+            }
+            Ok(None) => {}
+            Err(error) => {
+                self.shared.log.write(Level::Critical, &format!("accept() failed: {error}"));
+                // Without a free descriptor the client stays in the queue, and epoll names it again at once.
+                RealClock.sleep(Duration::from_millis(10));
+            }
+        }
+    }
+
+    fn welcome(&mut self, socket: Socket, address: Option<SocketAddr>) {
+        let source = address.map_or_else(|| Address::Unix(PathBuf::new()), Address::Tcp);
+        let destination = local_address(&socket);
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(Slot::default());
+            (self.slots.len() - 1) as u32
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.generation = slot.generation.wrapping_add(1) & GENERATION_MASK;
+        let token = u64::from(slot.generation) << GENERATION_SHIFT | u64::from(index);
+        let mut turn = Turn {
+            shared: &self.shared,
+            registry: &self.registry,
+            scratch: &mut self.scratch,
+            now: self.now,
+        };
+        let mut session = Box::new(Session::new(token, socket, source, destination, &turn));
+        let next = session.start(&mut turn);
+        slot.session = Some(session);
+        if next == Next::Close {
+            self.close(index as usize);
+        }
+    }
+
+    fn turn(&mut self, token: u64, end: End, has_ended: bool) {
+        let index = (token & u64::from(u32::MAX)) as usize;
+        let generation = (token >> GENERATION_SHIFT) as u32;
+        // An event of this round may be about a session that an earlier one has closed.
+        let Some(slot) = self.slots.get_mut(index).filter(|slot| slot.generation == generation) else {
+            return;
+        };
+        let Some(session) = &mut slot.session else { return };
+        let mut turn = Turn {
+            shared: &self.shared,
+            registry: &self.registry,
+            scratch: &mut self.scratch,
+            now: self.now,
+        };
+        if session.turn(&mut turn, end, has_ended) == Next::Close {
+            self.close(index);
+        }
+    }
+
+    fn close(&mut self, index: usize) {
+        let Some(mut session) = self.slots[index].session.take() else { return };
+        let turn = Turn {
+            shared: &self.shared,
+            registry: &self.registry,
+            scratch: &mut self.scratch,
+            now: self.now,
+        };
+        session.end(&turn);
+        self.free.push(index as u32);
+    }
+
+    /// Closes the sessions whose time is over.
+    fn sweep(&mut self) {
+        for index in 0..self.slots.len() {
+            let Some(session) = &mut self.slots[index].session else { continue };
+            if self.now < session.deadline {
+                continue;
+            }
+            let mut turn = Turn {
+                shared: &self.shared,
+                registry: &self.registry,
+                scratch: &mut self.scratch,
+                now: self.now,
+            };
+            let next = match &session.phase {
+                Phase::Login(login) if login.is_connecting() => session.connect_timed_out(&mut turn),
+                _ => Next::Close,
+            };
+            if next == Next::Close {
+                self.close(index);
+            }
+        }
+    }
+}
+
+impl AsFd for Inbox {
+    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
+        self.wake.as_fd()
+    }
+}

@@ -1,0 +1,148 @@
+//! Whole packets among received bytes. Main type: [`Incoming`].
+
+use crate::side::Side;
+use network::Receive;
+use rustix::io::Errno;
+use wire::output::{FRAME_HEADER_BYTES, FRAME_PAYLOAD_BYTES_MAX};
+
+/// Most bytes of one packet: as much as any server takes.
+const PACKET_BYTES_MAX: usize = 1 << 30;
+/// Bytes that are received ahead of what was used.
+const AHEAD_BYTES_MAX: usize = 1 << 20;
+
+/// Received bytes that were not used yet.
+#[derive(Debug, Default)]
+pub(crate) struct Incoming {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+/// A packet: where it lies in [`Incoming::bytes`], and its form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Packet {
+    /// Bytes of all its frames with their headers.
+    pub bytes: usize,
+    /// The number of its first frame.
+    pub sequence: u8,
+    /// How many frames it has.
+    pub frames: usize,
+}
+
+/// Why bytes are no packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TooLong;
+
+impl Incoming {
+    /// What was received and not used.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[self.start..]
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.start == self.bytes.len()
+    }
+
+    /// Drops bytes from the front.
+    pub fn consume(&mut self, count: usize) {
+        self.start = (self.start + count).min(self.bytes.len());
+        if self.is_empty() {
+            self.start = 0;
+            self.bytes.clear();
+            self.bytes.shrink_to(AHEAD_BYTES_MAX);
+        }
+    }
+
+
+    pub fn append(&mut self, bytes: &[u8]) {
+        if self.start > 0 && self.start >= self.bytes.len() / 2 {
+            self.bytes.drain(..self.start);
+            self.start = 0;
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Receives what is there, up to a packet's end or a bound. False when the sender has ended.
+    pub fn fill(&mut self, side: &mut Side, scratch: &mut [u8]) -> Result<bool, Errno> {
+        while side.is_readable {
+            match side.receive(scratch)? {
+                Receive::Bytes(count) => self.append(&scratch[..count]),
+                Receive::Empty => break,
+                Receive::Closed => return Ok(false),
+            }
+            if self.bytes().len() >= AHEAD_BYTES_MAX && !matches!(self.packet(), Ok(None)) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The packet at the front, if all of it is there.
+    pub fn packet(&self) -> Result<Option<Packet>, TooLong> {
+        let bytes = self.bytes();
+        let mut packet = Packet { bytes: 0, sequence: 0, frames: 0 };
+        loop {
+            let Some(header) = bytes.get(packet.bytes..packet.bytes + FRAME_HEADER_BYTES) else {
+                return Ok(None);
+            };
+            let length = frame_length(header);
+            if packet.bytes + length > PACKET_BYTES_MAX {
+                return Err(TooLong);
+            }
+            if packet.frames == 0 {
+                packet.sequence = header[3];
+            }
+            packet.frames += 1;
+            packet.bytes += FRAME_HEADER_BYTES + length;
+            if bytes.len() < packet.bytes {
+                return Ok(None);
+            }
+            if length < FRAME_PAYLOAD_BYTES_MAX {
+                return Ok(Some(packet));
+            }
+        }
+    }
+
+    /// The payload of the packet at the front.
+    pub fn payload(&self, packet: Packet) -> std::borrow::Cow<'_, [u8]> {
+        let bytes = &self.bytes()[..packet.bytes];
+        if packet.frames == 1 {
+            return std::borrow::Cow::Borrowed(&bytes[FRAME_HEADER_BYTES..]);
+        }
+        let frame = FRAME_HEADER_BYTES + FRAME_PAYLOAD_BYTES_MAX;
+        let joined = bytes.chunks(frame).flat_map(|frame| &frame[FRAME_HEADER_BYTES..]);
+        std::borrow::Cow::Owned(joined.copied().collect())
+    }
+}
+
+/// The length that a frame's header tells.
+pub(crate) fn frame_length(header: &[u8]) -> usize {
+    usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::output::Output;
+
+    #[test]
+    fn packets_are_found_however_they_arrive() {
+        let payloads =
+            [vec![], vec![7; 3], vec![8; FRAME_PAYLOAD_BYTES_MAX], vec![9; FRAME_PAYLOAD_BYTES_MAX + 5]];
+        let mut sent = Output::new();
+        for payload in &payloads {
+            sent.set_sequence(0);
+            sent.packet(payload);
+        }
+        let mut incoming = Incoming::default();
+        let mut found = Vec::new();
+        for piece in sent.bytes().chunks(1_000_003) {
+            incoming.append(piece);
+            while let Some(packet) = incoming.packet().unwrap() {
+                found.push(incoming.payload(packet).into_owned());
+                incoming.consume(packet.bytes);
+            }
+        }
+        assert!(found == payloads);
+        assert!(incoming.is_empty());
+    }
+}

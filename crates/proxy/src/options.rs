@@ -1,0 +1,365 @@
+//! MySQL Proxy's command line and option file. Main types: [`Options`], [`Parsed`].
+
+use crate::log::LEVELS;
+use crate::option_file;
+use crate::shared::Settings;
+use proxy_script::Level;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the program is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Options {
+    pub proxy_address: String,
+    pub backends: Vec<String>,
+    pub read_only_backends: Vec<String>,
+    pub script: Option<PathBuf>,
+    pub runs_proxy: bool,
+    pub settings: Settings,
+    pub admin: Option<AdminOptions>,
+    pub base_directory: Option<PathBuf>,
+    pub log_level: Level,
+    pub log_file: Option<PathBuf>,
+    pub daemon: bool,
+    pub keepalive: bool,
+    pub pid_file: Option<PathBuf>,
+    pub user: Option<String>,
+    pub max_open_files: Option<u64>,
+    pub event_threads: usize,
+    pub lua_path: Option<String>,
+    pub lua_cpath: Option<String>,
+    pub script_instructions_max: u64,
+    pub script_memory_bytes_max: usize,
+}
+
+/// The admin plug-in's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AdminOptions {
+    pub address: String,
+    pub user: String,
+    pub password: String,
+    pub script: PathBuf,
+}
+
+/// What a command line says.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Parsed {
+    Run(Box<Options>),
+    Help,
+    Version,
+}
+
+/// Whether an option takes a value, and how often it may be given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    Values,
+}
+
+struct Known {
+    name: &'static str,
+    short: Option<char>,
+    takes: Takes,
+    default: &'static str,
+    help: &'static str,
+}
+
+const fn option(
+    name: &'static str,
+    short: Option<char>,
+    takes: Takes,
+    default: &'static str,
+    help: &'static str,
+) -> Known {
+    Known { name, short, takes, default, help }
+}
+
+use Takes::{Nothing, Value, Values};
+
+const KNOWN: &[Known] = &[
+    option(
+        "proxy-address",
+        Some('P'),
+        Value,
+        ":4040",
+        "where clients connect: HOST:PORT, :PORT or a socket's path",
+    ),
+    option(
+        "proxy-backend-addresses",
+        Some('b'),
+        Values,
+        "127.0.0.1:3306",
+        "a server; give it again for more",
+    ),
+    option("proxy-read-only-backend-addresses", Some('r'), Values, "", "a server that only scripts choose"),
+    option("proxy-lua-script", Some('s'), Value, "", "the script"),
+    option("proxy-skip-profiling", None, Nothing, "", "taken for its old meaning, does nothing"),
+    option("proxy-fix-bug-25371", None, Nothing, "", "taken for its old meaning, does nothing"),
+    option(
+        "proxy-pool-no-change-user",
+        None,
+        Nothing,
+        "",
+        "hand pooled connections over without COM_CHANGE_USER",
+    ),
+    option("no-proxy", None, Nothing, "", "do not start the proxy plug-in"),
+    option("proxy-connect-timeout", None, Value, "2.0", "seconds for connecting to a server"),
+    option("proxy-read-timeout", None, Value, "28800", "seconds until an idle session is closed"),
+    option("proxy-write-timeout", None, Value, "28800", "seconds for a client to take what is sent to it"),
+    option("admin-address", None, Value, ":4041", "where administrators connect"),
+    option("admin-username", None, Value, "", "the administrator's name"),
+    option("admin-password", None, Value, "", "the administrator's password"),
+    option("admin-lua-script", None, Value, "", "the script that answers administrators"),
+    option("defaults-file", None, Value, "", "a file with options in the group [mysql-proxy]"),
+    option("plugins", None, Values, "proxy", "proxy, admin; give it again for both"),
+    option("plugin-dir", None, Value, "", "taken for its old meaning, does nothing"),
+    option("basedir", None, Value, "", "relative names of files start here; absolute itself"),
+    option("log-level", None, Value, "critical", "error, critical, warning, message, info or debug"),
+    option("log-file", None, Value, "", "the log; standard error if not given"),
+    option("log-backtrace-on-crash", None, Nothing, "", "taken for its old meaning, does nothing"),
+    option("verbose-shutdown", None, Nothing, "", "taken for its old meaning, does nothing"),
+    option("daemon", None, Nothing, "", "run in the background"),
+    option("keepalive", None, Nothing, "", "start again after a crash"),
+    option("pid-file", None, Value, "", "where the process number is written"),
+    option("user", None, Value, "", "become this user after the start"),
+    option("max-open-files", None, Value, "", "file descriptors that may be open"),
+    option("event-threads", None, Value, "1", "threads that serve clients"),
+    option("lua-path", None, Value, "", "package.path of scripts"),
+    option("lua-cpath", None, Value, "", "package.cpath of scripts; modules in C are not loaded"),
+    option("lua-instructions-max", None, Value, "100000000", "a hook that needs more is stopped"),
+    option("lua-memory-max", None, Value, "1073741824", "bytes that all scripts together may hold"),
+    option("help", Some('?'), Nothing, "", "show this"),
+    option("help-all", None, Nothing, "", "show this"),
+    option("help-proxy", None, Nothing, "", "show this"),
+    option("version", Some('V'), Nothing, "", "show the version"),
+];
+
+/// The text of `--help`.
+pub(crate) fn help() -> String {
+    let mut text = String::from("usage: iruka proxy [OPTION ...]\n\n");
+    for known in KNOWN {
+        let short = known.short.map_or(String::new(), |short| format!("-{short}, "));
+        let value = if known.takes == Nothing { "" } else { "=VALUE" };
+        let head = format!("  {short}--{}{value}", known.name);
+        let default =
+            if known.default.is_empty() { String::new() } else { format!(" (default {})", known.default) };
+        text.push_str(&format!("{head:44} {}{default}\n", known.help));
+    }
+    text
+}
+
+/// Options by name with their values in the order in which they were given.
+type Given = Vec<(&'static str, String)>;
+
+/// Reads the command line, and the option file that it names. The command line wins.
+pub(crate) fn parse(arguments: &[String]) -> Result<Parsed, String> {
+    let given = command_line(arguments)?;
+    if has(&given, "version") {
+        return Ok(Parsed::Version);
+    }
+    if ["help", "help-all", "help-proxy"].iter().any(|name| has(&given, name)) {
+        return Ok(Parsed::Help);
+    }
+    let mut all = Given::new();
+    if let Some(file) = last(&given, "defaults-file") {
+        for (key, value) in option_file::read(file)? {
+            // Unknown keys are other programs'.
+            let Some(known) = KNOWN.iter().find(|known| known.name == key) else { continue };
+            if has(&given, known.name) {
+                continue;
+            }
+            match known.takes {
+                Values => all.extend(value.split(',').map(|part| (known.name, part.trim().to_owned()))),
+                Nothing if matches!(value.as_str(), "0" | "false") => {}
+                _ => all.push((known.name, value)),
+            }
+        }
+    }
+    all.extend(given);
+    options(&all).map(|options| Parsed::Run(Box::new(options)))
+}
+
+fn command_line(arguments: &[String]) -> Result<Given, String> {
+    let mut given = Given::new();
+    let mut rest = arguments.iter();
+    while let Some(argument) = rest.next() {
+        let (name, value) = match argument.split_once('=') {
+            Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
+            _ => (argument.as_str(), None),
+        };
+        let known = KNOWN.iter().find(|known| {
+            name.strip_prefix("--") == Some(known.name)
+                || known.short.is_some_and(|short| name == format!("-{short}"))
+        });
+        let Some(known) = known else { return Err(format!("unknown option: {argument}")) };
+        let value = match (known.takes, value) {
+            (Nothing, _) => String::new(),
+            (_, Some(value)) => value,
+            (_, None) => rest.next().cloned().ok_or_else(|| format!("Missing argument for {name}"))?,
+        };
+        let is_address = known.takes == Values && known.name != "plugins";
+        if is_address && value.contains(',') {
+            return Err(format!(
+                "--{}: give the option again for a further address, not a comma",
+                known.name
+            ));
+        }
+        given.push((known.name, value));
+    }
+    Ok(given)
+}
+
+fn has(given: &Given, name: &str) -> bool {
+    given.iter().any(|(known, _)| *known == name)
+}
+
+fn last<'a>(given: &'a Given, name: &str) -> Option<&'a str> {
+    given.iter().rev().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+}
+
+fn all(given: &Given, name: &str) -> Vec<String> {
+    given.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.clone()).collect()
+}
+
+fn options(given: &Given) -> Result<Options, String> {
+    let text = |name: &str| last(given, name).map(str::to_owned);
+    let or_default = |name: &str| {
+        let default = KNOWN.iter().find(|known| known.name == name).map_or("", |known| known.default);
+        text(name).unwrap_or_else(|| default.to_owned())
+    };
+    let base_directory = text("basedir").map(PathBuf::from);
+    if let Some(directory) = &base_directory
+        && !directory.is_absolute()
+    {
+        return Err(format!("--basedir option must be an absolute path, but was {}", directory.display()));
+    }
+    let path = |name: &str| {
+        text(name)
+            .map(|file| base_directory.as_ref().map_or_else(|| PathBuf::from(&file), |base| base.join(&file)))
+    };
+    let mut backends = all(given, "proxy-backend-addresses");
+    if backends.is_empty() {
+        backends.push(or_default("proxy-backend-addresses"));
+    }
+    let level = or_default("log-level");
+    let Some((_, log_level)) = LEVELS.iter().find(|(name, _)| *name == level) else {
+        return Err(format!("--log-level=... failed, level '{level}' is unknown"));
+    };
+    let event_threads: usize = number(given, "event-threads")?.unwrap_or(1);
+    if event_threads < 1 {
+        return Err("--event-threads has to be >= 1".to_owned());
+    }
+    let plugins = all(given, "plugins");
+    let runs = |name: &str| plugins.iter().any(|plugin| plugin == name);
+    if let Some(unknown) = plugins.iter().find(|name| !["proxy", "admin"].contains(&name.as_str())) {
+        return Err(format!("plugin '{unknown}' is not there: proxy and admin are"));
+    }
+    Ok(Options {
+        proxy_address: or_default("proxy-address"),
+        backends,
+        read_only_backends: all(given, "proxy-read-only-backend-addresses"),
+        script: path("proxy-lua-script"),
+        runs_proxy: (plugins.is_empty() || runs("proxy")) && !has(given, "no-proxy"),
+        settings: Settings {
+            connect_timeout: seconds(given, "proxy-connect-timeout", 2.0)?,
+            read_timeout: seconds(given, "proxy-read-timeout", 28_800.0)?,
+            write_timeout: seconds(given, "proxy-write-timeout", 28_800.0)?,
+            pool_no_change_user: has(given, "proxy-pool-no-change-user"),
+        },
+        admin: if runs("admin") { Some(admin(&or_default, &path)?) } else { None },
+        log_level: *log_level,
+        log_file: path("log-file"),
+        daemon: has(given, "daemon"),
+        keepalive: has(given, "keepalive"),
+        pid_file: path("pid-file"),
+        user: text("user"),
+        max_open_files: number(given, "max-open-files")?,
+        event_threads,
+        lua_path: text("lua-path").or_else(|| std::env::var("LUA_PATH").ok()),
+        lua_cpath: text("lua-cpath").or_else(|| std::env::var("LUA_CPATH").ok()),
+        script_instructions_max: number(given, "lua-instructions-max")?.unwrap_or(100_000_000),
+        script_memory_bytes_max: number(given, "lua-memory-max")?.unwrap_or(1 << 30),
+        base_directory,
+    })
+}
+
+fn admin(
+    or_default: &impl Fn(&str) -> String,
+    path: &impl Fn(&str) -> Option<PathBuf>,
+) -> Result<AdminOptions, String> {
+    let needed = |name: &str| match or_default(name) {
+        value if value.is_empty() => Err(format!("--{name} needs to be set")),
+        value => Ok(value),
+    };
+    Ok(AdminOptions {
+        address: or_default("admin-address"),
+        user: needed("admin-username")?,
+        password: needed("admin-password")?,
+        script: path("admin-lua-script").ok_or("--admin-lua-script needs to be set")?,
+    })
+}
+
+fn number<N: std::str::FromStr>(given: &Given, name: &str) -> Result<Option<N>, String> {
+    let Some(text) = last(given, name) else { return Ok(None) };
+    text.parse().map(Some).map_err(|_| format!("Cannot parse integer value '{text}' for --{name}"))
+}
+
+/// Seconds, perhaps with a fraction; negative ones mean the default.
+fn seconds(given: &Given, name: &str, default: f64) -> Result<Duration, String> {
+    let value: f64 = match last(given, name) {
+        None => default,
+        Some(text) => text.parse().map_err(|_| format!("Cannot parse double value '{text}' for --{name}"))?,
+    };
+    let value = if value < 0.0 { default } else { value };
+    Duration::try_from_secs_f64(value).map_err(|_| format!("--{name}={value} is out of range"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(arguments: &[&str]) -> Result<Options, String> {
+        let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+        match parse(&arguments)? {
+            Parsed::Run(options) => Ok(*options),
+            other => Err(format!("{other:?}")),
+        }
+    }
+
+    #[test]
+    fn defaults_are_those_of_mysql_proxy() {
+        let options = run(&[]).unwrap();
+        assert_eq!(options.proxy_address, ":4040");
+        assert_eq!(options.backends, ["127.0.0.1:3306"]);
+        assert_eq!(options.settings.connect_timeout, Duration::from_secs(2));
+        assert!(options.runs_proxy && options.admin.is_none());
+    }
+
+    #[test]
+    fn values_follow_in_both_forms_and_lists_repeat() {
+        let options =
+            run(&["-b", "a:1", "--proxy-backend-addresses=b:2", "-r", "c:3", "--proxy-connect-timeout=0.5"])
+                .unwrap();
+        assert_eq!(options.backends, ["a:1", "b:2"]);
+        assert_eq!(options.read_only_backends, ["c:3"]);
+        assert_eq!(options.settings.connect_timeout, Duration::from_millis(500));
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        for (arguments, why) in [
+            (&["foo"][..], "unknown option: foo"),
+            (&["-b", "a:1,b:2"], "not a comma"),
+            (&["--event-threads=0"], ">= 1"),
+            (&["--event-threads=x"], "Cannot parse integer"),
+            (&["--basedir=relative"], "absolute"),
+            (&["--log-level=loud"], "unknown"),
+            (&["--plugins=admin"], "--admin-username needs to be set"),
+            (&["-s"], "Missing argument"),
+        ] {
+            let error = run(arguments).unwrap_err();
+            assert!(error.contains(why), "{arguments:?}: {error}");
+        }
+    }
+}
