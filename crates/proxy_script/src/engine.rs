@@ -14,7 +14,9 @@ use crate::script::Script;
 use crate::script_error::text;
 use crate::source_file::SourceFile;
 use crate::{backend::Backends, debug_library};
-use mlua::{Error, HookTriggers, Lua, LuaOptions, MultiValue, Result, StdLib, Table, Value, VmState};
+use mlua::{
+    Error, Function, HookTriggers, Lua, LuaOptions, MultiValue, Result, StdLib, Table, Value, VmState,
+};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,8 +60,8 @@ pub struct ScriptEngine {
 /// What only the holder of the lock touches.
 pub(crate) struct Locked {
     pub lua: Lua,
-    /// The metatable of the table `proxy`: its `__index` is that of the connection whose hook runs.
-    proxy_meta: Table,
+    /// Calls a hook: see dispatch.lua.
+    pub dispatch: Function,
     source: SourceFile,
 }
 
@@ -89,9 +91,9 @@ impl ScriptEngine {
             install(&prepared.0)?;
             Ok(prepared)
         });
-        let (lua, proxy_meta) = prepared.map_err(|error| text(&error))?;
+        let (lua, dispatch) = prepared.map_err(|error| text(&error))?;
         let source = SourceFile::new(options.path.clone());
-        let locked = Mutex::new(Locked { lua, proxy_meta, source });
+        let locked = Mutex::new(Locked { lua, dispatch, source });
         Ok(Arc::new(ScriptEngine { locked, host, options, watch }))
     }
 
@@ -110,8 +112,10 @@ impl ScriptEngine {
         let (environment, fields) = self.tables(&locked.lua, &connection).map_err(not_loaded)?;
         let chunk = locked.lua.load(&source[..]).set_name(path.clone()).set_environment(environment.clone());
         let main = chunk.into_function().map_err(not_loaded)?;
-        self.begin(&locked, &fields).map_err(not_loaded)?;
-        let ran = main.call::<MultiValue>(());
+        self.begin();
+        // The main chunk sees the connection as hooks do.
+        let holder = locked.lua.create_table_from([("main", main)]).map_err(not_loaded)?;
+        let ran = locked.dispatch.call::<MultiValue>((holder, &fields, "main", Value::Nil));
         ran.map_err(|error| LoadFailure::Failed(format!("(lua-error) [{path}]\n{}", text(&error))))?;
         drop(locked);
         Ok(Script::new(Arc::clone(self), connection, environment, fields))
@@ -132,12 +136,10 @@ impl ScriptEngine {
         Ok((environment, fields))
     }
 
-    /// Prepares for a hook of the connection to which `fields` belong.
-    pub(crate) fn begin(&self, locked: &Locked, fields: &Table) -> Result<()> {
+    /// Counts anew for the hook that is called next.
+    pub(crate) fn begin(&self) {
         self.watch.instructions.store(0, Ordering::Relaxed);
         self.watch.is_stopped.store(false, Ordering::Relaxed);
-        locked.proxy_meta.raw_set("__index", fields)?;
-        locked.proxy_meta.raw_set("__newindex", fields)
     }
 
     pub(crate) fn locked(&self) -> MutexGuard<'_, Locked> {
@@ -150,7 +152,7 @@ fn prepare(
     backends: &Backends,
     host: &Arc<dyn Host>,
     watch: &Arc<Watch>,
-) -> Result<(Lua, Table)> {
+) -> Result<(Lua, Function)> {
     let lua = Lua::new_with(StdLib::ALL_SAFE, LuaOptions::new())?;
     let globals = lua.globals();
     globals.set("debug", debug_library::table(&lua)?)?;
@@ -182,7 +184,9 @@ fn prepare(
     lua.load(include_str!("prelude.lua")).set_name("=prelude").call::<()>(settle)?;
     watch_instructions(&lua, options.instructions_max, watch)?;
     lua.set_memory_limit(options.memory_bytes_max)?;
-    Ok((lua, proxy_meta))
+    let dispatch =
+        lua.load(include_str!("dispatch.lua")).set_name("=dispatch").call::<Function>(proxy_meta)?;
+    Ok((lua, dispatch))
 }
 
 fn watch_instructions(lua: &Lua, instructions_max: u64, watch: &Arc<Watch>) -> Result<()> {
@@ -201,7 +205,7 @@ fn watch_instructions(lua: &Lua, instructions_max: u64, watch: &Arc<Watch>) -> R
 
 /// Lua's `print`, each line at once.
 fn print(lua: &Lua, values: MultiValue) -> Result<()> {
-    let to_string: mlua::Function = lua.globals().get("tostring")?;
+    let to_string: Function = lua.globals().get("tostring")?;
     let mut line = Vec::new();
     for (at, value) in values.into_iter().enumerate() {
         if at > 0 {

@@ -7,7 +7,7 @@ use crate::host::Level;
 use crate::injected::{Answer, InjectionObject};
 use crate::response::{Dialect, Reply, reply};
 use crate::script_error::text;
-use mlua::{Function, IntoLuaMulti, Lua, Table, Value};
+use mlua::{Function, IntoLua, Lua, Table, Value};
 use std::sync::Arc;
 
 /// What a hook wants.
@@ -50,30 +50,29 @@ impl Script {
     /// Before a backend is connected.
     pub fn connect_server(&self) -> Decision {
         // The client has told nothing yet.
-        self.call("connect_server", (), Dialect { capabilities: 0 })
+        self.call("connect_server", Value::Nil, Dialect { capabilities: 0 })
     }
 
     /// After the server's greeting.
     pub fn read_handshake(&self) -> Decision {
-        self.call("read_handshake", (), Dialect { capabilities: 0 })
+        self.call("read_handshake", Value::Nil, Dialect { capabilities: 0 })
     }
 
     /// After the client's login packet.
     pub fn read_auth(&self, dialect: Dialect) -> Decision {
         self.connection.state().queries.clear();
-        self.call("read_auth", (), dialect)
+        self.call("read_auth", Value::Nil, dialect)
     }
 
     /// For each packet of the server in a login.
     pub fn read_auth_result(&self, packet: &[u8], dialect: Dialect) -> Decision {
         let locked = self.engine.locked();
-        let Some(hook) = self.hook("read_auth_result") else { return Decision::Pass };
         let argument = locked.lua.create_table().and_then(|argument| {
             argument.set("packet", locked.lua.create_string(packet)?)?;
             Ok(argument)
         });
         match argument {
-            Ok(argument) => self.run(&locked, "read_auth_result", &hook, argument, dialect),
+            Ok(argument) => self.run(&locked, "read_auth_result", argument, dialect),
             Err(error) => self.failed("read_auth_result", &error),
         }
     }
@@ -82,13 +81,8 @@ impl Script {
     pub fn read_query(&self, packet: &[u8], dialect: Dialect) -> Decision {
         let locked = self.engine.locked();
         self.connection.state().queries.clear();
-        let Some(hook) = self.hook("read_query") else { return Decision::Pass };
-        let argument = locked.lua.create_table().and_then(|response| {
-            self.fields.raw_set("response", response)?;
-            locked.lua.create_string(packet)
-        });
-        let decision = match argument {
-            Ok(argument) => self.run(&locked, "read_query", &hook, argument, dialect),
+        let decision = match locked.lua.create_string(packet) {
+            Ok(argument) => self.run(&locked, "read_query", argument, dialect),
             Err(error) => self.failed("read_query", &error),
         };
         drop(locked);
@@ -123,10 +117,9 @@ impl Script {
     /// After the answer to an injected query. Gives the answer's bytes back, for the case that they are sent on.
     pub fn read_query_result(&self, answer: Answer, dialect: Dialect) -> (Decision, Vec<u8>) {
         let locked = self.engine.locked();
-        let Some(hook) = self.hook("read_query_result") else { return (Decision::Pass, answer.bytes) };
         let answer = Arc::new(answer);
         let object = InjectionObject { answer: Arc::clone(&answer), host: Arc::clone(&self.engine.host) };
-        let decision = self.run(&locked, "read_query_result", &hook, object, dialect);
+        let decision = self.run(&locked, "read_query_result", object, dialect);
         drop(locked);
         // Objects that the script saw share it until they are collected.
         let bytes = Arc::try_unwrap(answer).map_or_else(|answer| answer.bytes.clone(), |answer| answer.bytes);
@@ -135,36 +128,20 @@ impl Script {
 
     /// When the client has gone.
     pub fn disconnect_client(&self) {
-        self.call("disconnect_client", (), Dialect { capabilities: 0 });
+        self.call("disconnect_client", Value::Nil, Dialect { capabilities: 0 });
     }
 
-    fn call(&self, name: &str, arguments: impl IntoLuaMulti, dialect: Dialect) -> Decision {
-        let locked = self.engine.locked();
-        match self.hook(name) {
-            Some(hook) => self.run(&locked, name, &hook, arguments, dialect),
-            None => Decision::Pass,
-        }
+    fn call(&self, name: &str, argument: impl IntoLua, dialect: Dialect) -> Decision {
+        self.run(&self.engine.locked(), name, argument, dialect)
     }
 
-    /// The hook of that name. What has the name and is no function is no hook.
-    fn hook(&self, name: &str) -> Option<Function> {
-        match self.environment.get(name) {
-            Ok(Value::Function(hook)) => Some(hook),
-            _ => None,
-        }
-    }
-
-    fn run(
-        &self,
-        locked: &Locked,
-        name: &str,
-        hook: &Function,
-        arguments: impl IntoLuaMulti,
-        dialect: Dialect,
-    ) -> Decision {
-        let returned = self.engine.begin(locked, &self.fields).and_then(|()| hook.call::<Value>(arguments));
+    /// Calls a hook. What has its name and is no function is no hook.
+    fn run(&self, locked: &Locked, name: &str, argument: impl IntoLua, dialect: Dialect) -> Decision {
+        self.engine.begin();
+        let arguments = (&self.environment, &self.fields, name, argument);
+        let returned = locked.dispatch.call::<(bool, Value)>(arguments);
         let lua = &locked.lua;
-        match returned.map(|value| number_of(lua, value)) {
+        match returned.map(|(_, value)| number_of(lua, value)) {
             Err(error) => self.failed(name, &error),
             Ok(SEND_QUERY) => Decision::SendQueries,
             Ok(IGNORE_RESULT) if takes_ignore(name) => Decision::Ignore,
