@@ -52,7 +52,6 @@ impl Incoming {
         }
     }
 
-
     pub fn append(&mut self, bytes: &[u8]) {
         if self.start > 0 && self.start >= self.bytes.len() / 2 {
             self.bytes.drain(..self.start);

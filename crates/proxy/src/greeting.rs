@@ -72,17 +72,6 @@ impl ServerGreeting {
         }
         payload
     }
-
-    /// 5.6.24 as 50624. MariaDB puts `5.5.5-` before its version.
-    pub fn version_number(&self) -> u32 {
-        let text = String::from_utf8_lossy(&self.version);
-        let text = text.strip_prefix("5.5.5-").filter(|_| text.contains("MariaDB")).unwrap_or(&text);
-        let mut numbers =
-            text.split(|character: char| !character.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
-        let mut next = || -> u32 { numbers.next().unwrap_or(0) };
-        let (major, minor, patch) = (next(), next(), next());
-        major.saturating_mul(10_000).saturating_add(minor.saturating_mul(100)).saturating_add(patch)
-    }
 }
 
 #[cfg(test)]
@@ -109,14 +98,6 @@ mod tests {
         assert_eq!(seen, ServerGreeting { capabilities: offered, ..from_server.clone() });
         assert_eq!(seen.capabilities & (client::SSL | client::QUERY_ATTRIBUTES), 0);
         assert_ne!(from_server.offered(false) & client::QUERY_ATTRIBUTES, 0);
-    }
-
-    #[test]
-    fn versions_are_numbers() {
-        assert_eq!(greeting("5.6.24-log").version_number(), 50_624);
-        assert_eq!(greeting("5.5.5-10.11.2-MariaDB").version_number(), 101_102);
-        assert_eq!(greeting("11.8.3-MariaDB-ubu").version_number(), 110_803);
-        assert_eq!(greeting("").version_number(), 0);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::frames::Incoming;
 use crate::greeting::ServerGreeting;
 use crate::pool::{Upstream, upstream};
 use crate::session::{Next, Phase, Session, Turn};
-use proxy_script::{Decision, Dialect, Endpoint, Level, LoadFailure, Reply, ServerLink, state};
+use proxy_script::{Decision, Dialect, Endpoint, Level, Reply, ServerLink, state, version_number};
 use rustix::io::Errno;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,13 +81,9 @@ impl Session {
         if let Some(engine) = &turn.shared.engine {
             match engine.open(Arc::clone(&self.connection)) {
                 Ok(script) => self.script = Some(script),
-                Err(LoadFailure::NotLoaded(why)) => {
-                    self.log(turn, Level::Critical, &why);
-                    return self.refuse("MySQL Proxy Lua script failed to load. Check the error log.", 0);
-                }
-                Err(LoadFailure::Failed(why)) => {
-                    self.log(turn, Level::Critical, &why);
-                    return self.refuse("MySQL Proxy Lua script failed to execute. Check the error log.", 0);
+                Err(failure) => {
+                    self.reply(&engine.tell(&failure), 0)?;
+                    return Ok(Next::Close);
                 }
             }
         }
@@ -226,7 +222,7 @@ impl Session {
         let mut state = self.connection.state();
         let Some(link) = &mut state.server else { return };
         let endpoint = &mut link.endpoint;
-        endpoint.version = Some(greeting.version_number());
+        endpoint.version = Some(version_number(&String::from_utf8_lossy(&greeting.version)));
         endpoint.thread_id = Some(greeting.thread_id);
         endpoint.scramble = Some([&greeting.scramble[..], &[0]].concat());
         endpoint.plugin = Some(greeting.plugin.clone());
@@ -323,14 +319,10 @@ impl Session {
         let mut state = self.connection.state();
         let greeted = state.server.as_ref().map(|link| link.endpoint.clone());
         let client = &mut state.client;
-        client.user = Some(answer.user.clone());
-        client.scrambled_password = Some(answer.auth_response.clone());
-        client.default_schema = Some(answer.schema.clone());
-        client.plugin = answer.plugin.clone();
+        client.note_login(answer.user.clone(), answer.auth_response.clone(), answer.schema.clone());
+        client.plugin.clone_from(&answer.plugin);
         if let Some(greeted) = greeted {
-            client.version = greeted.version;
-            client.thread_id = greeted.thread_id;
-            client.scramble = greeted.scramble;
+            client.note_greeting(&greeted);
         }
     }
 

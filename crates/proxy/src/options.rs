@@ -3,7 +3,7 @@
 use crate::log::LEVELS;
 use crate::option_file;
 use crate::shared::Settings;
-use proxy_script::Level;
+use proxy_script::{INSTRUCTIONS_MAX_DEFAULT, Level, MEMORY_BYTES_MAX_DEFAULT};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -278,8 +278,8 @@ fn options(given: &Given) -> Result<Options, String> {
         event_threads,
         lua_path: text("lua-path").or_else(|| std::env::var("LUA_PATH").ok()),
         lua_cpath: text("lua-cpath").or_else(|| std::env::var("LUA_CPATH").ok()),
-        script_instructions_max: number(given, "lua-instructions-max")?.unwrap_or(100_000_000),
-        script_memory_bytes_max: number(given, "lua-memory-max")?.unwrap_or(1 << 30),
+        script_instructions_max: number(given, "lua-instructions-max")?.unwrap_or(INSTRUCTIONS_MAX_DEFAULT),
+        script_memory_bytes_max: number(given, "lua-memory-max")?.unwrap_or(MEMORY_BYTES_MAX_DEFAULT),
         base_directory,
     })
 }

@@ -85,4 +85,41 @@ impl Endpoint {
             scramble: None,
         }
     }
+
+    /// Takes over what the server's greeting told.
+    pub fn note_greeting(&mut self, greeted: &Endpoint) {
+        self.version = greeted.version;
+        self.thread_id = greeted.thread_id;
+        self.scramble.clone_from(&greeted.scramble);
+    }
+
+    /// Takes over who logs in.
+    pub fn note_login(&mut self, user: Vec<u8>, scrambled_password: Vec<u8>, schema: Vec<u8>) {
+        self.user = Some(user);
+        self.scrambled_password = Some(scrambled_password);
+        self.default_schema = Some(schema);
+    }
+}
+
+/// A server's version as a number: 50624 is 5.6.24. MariaDB puts `5.5.5-` before its version.
+pub fn version_number(text: &str) -> u32 {
+    let text = text.strip_prefix("5.5.5-").filter(|_| text.contains("MariaDB")).unwrap_or(text);
+    let mut numbers =
+        text.split(|character: char| !character.is_ascii_digit()).map(|part| part.parse().unwrap_or(0));
+    let mut next = || -> u32 { numbers.next().unwrap_or(0) };
+    let (major, minor, patch) = (next(), next(), next());
+    major.saturating_mul(10_000).saturating_add(minor.saturating_mul(100)).saturating_add(patch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_numbers() {
+        assert_eq!(version_number("5.6.24-log"), 50_624);
+        assert_eq!(version_number("5.5.5-10.11.2-MariaDB"), 101_102);
+        assert_eq!(version_number("11.8.3-MariaDB-ubu"), 110_803);
+        assert_eq!(version_number(""), 0);
+    }
 }

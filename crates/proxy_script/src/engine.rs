@@ -8,8 +8,9 @@ use crate::connection::Connection;
 use crate::connection_object::ConnectionObject;
 use crate::constants::CONSTANTS;
 use crate::global::BackendsObject;
-use crate::host::Host;
+use crate::host::{Host, Level};
 use crate::queries::Queries;
+use crate::response::Reply;
 use crate::script::Script;
 use crate::script_error::text;
 use crate::source_file::SourceFile;
@@ -24,6 +25,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// How often a running script is looked at, in instructions of the virtual machine.
 const INSTRUCTIONS_BETWEEN_LOOKS: u32 = 10_000;
+
+/// Instructions that a hook may use unless an option says otherwise: a second or less.
+pub const INSTRUCTIONS_MAX_DEFAULT: u64 = 100_000_000;
+/// Bytes that scripts may hold unless an option says otherwise.
+pub const MEMORY_BYTES_MAX_DEFAULT: usize = 1 << 30;
 
 /// What a script may use, and where it is.
 #[derive(Clone, Debug)]
@@ -53,6 +59,7 @@ pub enum LoadFailure {
 pub struct ScriptEngine {
     locked: Mutex<Locked>,
     pub(crate) host: Arc<dyn Host>,
+    backends: Backends,
     options: ScriptOptions,
     watch: Arc<Watch>,
 }
@@ -94,7 +101,7 @@ impl ScriptEngine {
         let (lua, dispatch) = prepared.map_err(|error| text(&error))?;
         let source = SourceFile::new(options.path.clone());
         let locked = Mutex::new(Locked { lua, dispatch, source });
-        Ok(Arc::new(ScriptEngine { locked, host, options, watch }))
+        Ok(Arc::new(ScriptEngine { locked, host, backends, options, watch }))
     }
 
     /// Loads the script for a connection, and runs its main chunk.
@@ -140,6 +147,21 @@ impl ScriptEngine {
     pub(crate) fn begin(&self) {
         self.watch.instructions.store(0, Ordering::Relaxed);
         self.watch.is_stopped.store(false, Ordering::Relaxed);
+    }
+
+    /// Logs why a client has no script. What the client is told.
+    pub fn tell(&self, failure: &LoadFailure) -> Reply {
+        let (what, why) = match failure {
+            LoadFailure::NotLoaded(why) => ("load", why),
+            LoadFailure::Failed(why) => ("execute", why),
+        };
+        self.host.log(Level::Critical, why);
+        Reply::proxy_error(&format!("MySQL Proxy Lua script failed to {what}. Check the error log."))
+    }
+
+    /// The backends that scripts see.
+    pub fn backends(&self) -> Backends {
+        Arc::clone(&self.backends)
     }
 
     pub(crate) fn locked(&self) -> MutexGuard<'_, Locked> {

@@ -23,8 +23,10 @@ mod source_file;
 pub use answer::{AnswerReader, Form, Progress, Summary};
 pub use backend::{Backend, BackendKind, Backends, state};
 pub use connection::{Connection, Injection, NoPool, ServerLink, ServerPool, State, Wanted};
-pub use endpoint::{Address, Endpoint};
-pub use engine::{LoadFailure, ScriptEngine, ScriptOptions};
+pub use endpoint::{Address, Endpoint, version_number};
+pub use engine::{
+    INSTRUCTIONS_MAX_DEFAULT, LoadFailure, MEMORY_BYTES_MAX_DEFAULT, ScriptEngine, ScriptOptions,
+};
 pub use host::{Host, Level};
 pub use injected::Answer;
 pub use response::{Dialect, Reply};

@@ -131,6 +131,11 @@ impl Script {
         self.call("disconnect_client", Value::Nil, Dialect { capabilities: 0 });
     }
 
+    /// Writes to the log that scripts write to.
+    pub fn log(&self, level: Level, text: &str) {
+        self.engine.host.log(level, text);
+    }
+
     fn call(&self, name: &str, argument: impl IntoLua, dialect: Dialect) -> Decision {
         self.run(&self.engine.locked(), name, argument, dialect)
     }

@@ -10,6 +10,7 @@ mod net;
 mod port;
 mod reactor;
 mod rsa_key;
+mod scripts;
 mod shared;
 mod start;
 #[cfg(test)]

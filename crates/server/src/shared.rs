@@ -26,6 +26,8 @@ pub struct Shared {
     pub key: Option<RsaKey>,
     /// Certificate and settings of TLS; None switches TLS off.
     pub tls: Option<Arc<rustls::ServerConfig>>,
+    /// Runs the script that `proxy_lua_script` names.
+    pub scripts: Option<Arc<proxy_script::ScriptEngine>>,
     /// Open connections, those that log in included.
     pub connection_count: AtomicU32,
     /// Of the process: a connection that leaves too few is turned away.

@@ -116,6 +116,7 @@ fn run(
         passwords: PasswordCache::default(),
         key: Some(certificates::password_key(&*environment.disk, &|text| log.warning(text))?),
         tls: certificates::tls_configuration(&*environment.disk, configuration, &|text| log.warning(text))?,
+        scripts: crate::scripts::engine(configuration, log)?,
         connection_count: AtomicU32::new(0),
         descriptors,
         is_stopping: AtomicBool::new(false),

@@ -57,6 +57,12 @@ impl Output {
         self.buffer[self.packet_start..self.packet_start + FRAME_HEADER_BYTES].copy_from_slice(&header);
     }
 
+    /// Takes back what was written from that length on; the next frame has that number again.
+    pub fn truncate(&mut self, length: usize, sequence: u8) {
+        self.buffer.truncate(length);
+        self.sequence = sequence;
+    }
+
     /// Drops the open packet.
     pub fn abandon_packet(&mut self) {
         self.buffer.truncate(self.packet_start);

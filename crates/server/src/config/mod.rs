@@ -4,6 +4,7 @@
 mod option_file;
 
 use env::{Disk, RealDisk};
+use proxy_script::ScriptOptions;
 use session::{OptionSetting, OptionSource};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -14,8 +15,20 @@ const DEFAULT_FILES: [&str; 2] = ["/etc/iruka.cnf", "/etc/iruka/iruka.cnf"];
 const DEFAULT_PORT: u16 = 3306;
 const DEFAULT_BACKLOG: i32 = 4096;
 /// Options that only steer the start and that are no system variables.
-const START_OPTIONS: [&str; 7] =
-    ["user", "console", "initialize", "initialize_insecure", "gdb", "basedir", "no_monitor"];
+const START_OPTIONS: [&str; 12] = [
+    "user",
+    "console",
+    "initialize",
+    "initialize_insecure",
+    "gdb",
+    "basedir",
+    "no_monitor",
+    "proxy_lua_script",
+    "lua_path",
+    "lua_cpath",
+    "lua_instructions_max",
+    "lua_memory_max",
+];
 
 /// A wrong option; the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +59,8 @@ pub struct Configuration {
     pub tls_files: Option<(PathBuf, PathBuf)>,
     /// Make the data directory and end (`--initialize`, `--initialize-insecure`).
     pub initialize_only: bool,
+    /// `proxy_lua_script`, relative to the working directory, with its limits.
+    pub script: Option<ScriptOptions>,
 }
 
 impl Configuration {
@@ -97,6 +112,7 @@ impl Configuration {
             initialize_only: look.is_on("initialize") || look.is_on("initialize_insecure"),
             log_file,
             tls_files,
+            script: script(&look, working_directory)?,
             data_directory,
             descriptors_wanted: look.number("open_files_limit").ok().flatten().unwrap_or(0),
             settings,
@@ -137,6 +153,21 @@ impl Configuration {
     pub fn is_loopback_only(&self) -> bool {
         self.addresses.iter().all(|address| address.ip().is_loopback())
     }
+}
+
+/// The script that all clients' commands go through, if there is one.
+fn script(look: &Lookup<'_>, working_directory: &Path) -> Result<Option<ScriptOptions>, BadOption> {
+    let Some(path) = look.text("proxy_lua_script").filter(|path| !path.is_empty()) else { return Ok(None) };
+    let text = |name: &str| look.text(name).map(str::to_owned);
+    Ok(Some(ScriptOptions {
+        path: working_directory.join(path),
+        lua_path: text("lua_path"),
+        lua_cpath: text("lua_cpath"),
+        instructions_max: look
+            .number("lua_instructions_max")?
+            .unwrap_or(proxy_script::INSTRUCTIONS_MAX_DEFAULT),
+        memory_bytes_max: look.number("lua_memory_max")?.unwrap_or(proxy_script::MEMORY_BYTES_MAX_DEFAULT),
+    }))
 }
 
 /// How many connections a machine is good for. Idle ones cost some KiB; one whose statement waits costs a thread and what the statement

@@ -3,6 +3,7 @@
 //! are sent and received while the statement runs, on its thread.
 
 use super::Control;
+use super::scripted::Watched;
 use crate::net::{NetworkError, Transport};
 use crate::shared::Shared;
 use charset::CollationId;
@@ -40,6 +41,8 @@ pub struct Channel<'a> {
     write_timeout: Duration,
     /// Pieces may leave when the log is durable up to here.
     required: Lsn,
+    /// A script looks at the answer.
+    watched: Option<&'a mut Watched>,
     /// The client is gone.
     broken: bool,
 }
@@ -69,6 +72,7 @@ impl<'a> Channel<'a> {
             read_timeout: Duration::ZERO,
             write_timeout: Duration::ZERO,
             required: Lsn(0),
+            watched: None,
             broken: false,
         }
     }
@@ -76,6 +80,11 @@ impl<'a> Channel<'a> {
     /// Sets net_read_timeout and net_write_timeout.
     pub fn set_timeouts(&mut self, (read, write): (Duration, Duration)) {
         (self.read_timeout, self.write_timeout) = (read, write);
+    }
+
+    /// A script looks at the answer, and may hold it.
+    pub(super) fn set_watched(&mut self, watched: Option<&'a mut Watched>) {
+        self.watched = watched;
     }
 
     /// The encoder, for answers that no session makes.
@@ -104,10 +113,20 @@ impl<'a> Channel<'a> {
 
     /// Sends what is there when it is enough for a piece.
     fn send_piece(&mut self) -> SqlResult<()> {
-        if self.encoder.output.len() < PIECE_BYTES {
+        if self.encoder.output.len() < PIECE_BYTES || self.is_held()? {
             return Ok(());
         }
         self.send_now()
+    }
+
+    /// Whether the answer stays here until it is complete.
+    #[cold]
+    fn is_held(&self) -> SqlResult<bool> {
+        let Some(watched) = &self.watched else { return Ok(false) };
+        if watched.is_too_long(self.encoder.output.bytes()) {
+            return Err(sql_error!(ER_NET_PACKET_TOO_LARGE));
+        }
+        Ok(watched.holds)
     }
 
     #[cold]
@@ -117,6 +136,9 @@ impl<'a> Channel<'a> {
         }
         if self.required > Lsn(0) {
             self.shared.flush_log(self.required);
+        }
+        if let Some(watched) = &mut self.watched {
+            watched.look(self.encoder.output.bytes());
         }
         let (control, timeout) = (self.control, self.write_timeout);
         let sent = send(self.transport, self.encoder.output.bytes(), control, timeout);
@@ -287,8 +309,15 @@ impl EncodedRows for Channel<'_> {
                 self.send_piece()
             });
         };
+        if self.is_held()? {
+            self.encoder.output.whole_packets(packets, rows.next_sequence(&self.encoder.output));
+            return Ok(());
+        }
         let next = rows.next_sequence(&self.encoder.output);
         self.send_now()?;
+        if let Some(watched) = &mut self.watched {
+            watched.read(packets);
+        }
         self.send_bytes(packets)?;
         self.encoder.output.set_sequence(next);
         Ok(())
@@ -314,6 +343,10 @@ impl EncodedRows for Channel<'_> {
 impl ClientChannel for Channel<'_> {
     fn request_file(&mut self, name: &str) -> SqlResult<()> {
         self.encoder.file_request(name);
+        if let Some(watched) = &mut self.watched {
+            // The client must see the request before it can answer.
+            watched.holds = false;
+        }
         self.send_now()?;
         self.frames.set_expected_sequence(self.encoder.output.sequence());
         self.transport.expect_reply();

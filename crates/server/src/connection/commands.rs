@@ -1,5 +1,6 @@
 //! Commands: from a packet to calls of the session.
 
+use super::scripted::Watched;
 use super::{Channel, Connection, Flow};
 use crate::port::SqlSession;
 use charset::CollationId;
@@ -24,7 +25,10 @@ impl Connection {
         if !self.control.begin() {
             return (Flow::Close, false);
         }
-        let outcome = catch_unwind(AssertUnwindSafe(|| self.run_command(payload, extra, side)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| match self.scripted {
+            None => self.run_command(payload, extra, side, &mut None),
+            Some(_) => self.run_scripted(payload, extra, side),
+        }));
         let (reached, flow, extra_used) = match outcome {
             Ok(outcome) => outcome,
             Err(_) => {
@@ -51,7 +55,14 @@ impl Connection {
         (flow, extra_used)
     }
 
-    fn run_command(&mut self, payload: &[u8], extra: &[u8], side: &mut ReceiveBuffer) -> (Lsn, Flow, bool) {
+    /// Runs a command. `watched` looks at its answer.
+    pub(super) fn run_command(
+        &mut self,
+        payload: &[u8],
+        extra: &[u8],
+        side: &mut ReceiveBuffer,
+        watched: &mut Option<Watched>,
+    ) -> (Lsn, Flow, bool) {
         let command = Command::parse(payload, self.encoder.capabilities());
         let binary = matches!(command, Ok(Command::Execute(_) | Command::Fetch { .. }));
         if let Ok(Command::ChangeUser(rest)) = command {
@@ -62,6 +73,7 @@ impl Connection {
             return (Lsn(0), Flow::Close, false);
         };
         channel.set_timeouts(session.network_timeouts());
+        channel.set_watched(watched.as_mut());
         let session = &mut **session;
         let mut has_quit = false;
         let (lsn, flow) = match command {

@@ -16,7 +16,10 @@ use wire::capabilities::{client, status};
 use wire::compression::Algorithm;
 use wire::encoder::Encoder;
 use wire::handshake::{FirstPacket, Greeting, HandshakeResponse, parse_change_user, parse_first_packet};
+use wire::output::FRAME_HEADER_BYTES;
 
+/// Scripts read commands and results as they were before these.
+const WITHHELD_FROM_SCRIPTS: u32 = client::QUERY_ATTRIBUTES | client::OPTIONAL_RESULTSET_METADATA;
 /// zstd level of clients that name none.
 const ZSTD_LEVEL_DEFAULT: u8 = 3;
 
@@ -73,6 +76,9 @@ impl Login {
         let mut offered = client::OFFERED;
         if shared.tls.is_some() {
             offered |= client::SSL;
+        }
+        if shared.scripts.is_some() {
+            offered &= !WITHHELD_FROM_SCRIPTS;
         }
         let greeting = Greeting {
             version: &settings.version,
@@ -176,6 +182,12 @@ impl Connection {
                         self.count_refused(RefusedConnection::AccessDenied);
                         return self.refuse(&sql_error!(ER_SECURE_TRANSPORT_REQUIRED));
                     }
+                    if let Some(scripted) = &mut self.scripted
+                        && let Some(reply) = scripted.read_auth(&login.response)
+                    {
+                        self.write(&reply);
+                        return Flow::Linger;
+                    }
                     login.start(self)
                 }
                 Ok(FirstPacket::TooOld) => return self.refuse(&sql_error!(ER_NOT_SUPPORTED_AUTH_MODE)),
@@ -228,8 +240,24 @@ impl Connection {
     }
 
     fn refuse(&mut self, error: &SqlError) -> Flow {
+        let start = self.encoder.output.len();
         self.encoder.error(error);
+        if self.session.is_none() {
+            self.show_verdict(start);
+        }
         Flow::Linger
+    }
+
+    /// The script may put something in the place of the verdict, which the output holds from `start` on. True if that is an error.
+    fn show_verdict(&mut self, start: usize) -> bool {
+        let Some(scripted) = &self.scripted else { return false };
+        let Some(frame) = self.encoder.output.bytes().get(start..) else { return false };
+        let Some((header, packet)) = frame.split_at_checked(FRAME_HEADER_BYTES) else { return false };
+        let sequence = header[3];
+        let Some(reply) = scripted.read_auth_result(packet) else { return false };
+        self.encoder.output.truncate(start, sequence);
+        self.write(&reply);
+        reply.is_error
     }
 
     /// The password was right: opens the session, or changes its user.
@@ -239,6 +267,7 @@ impl Connection {
             return self.refuse(&error);
         };
         let info = self.connection_info(&mut login.response);
+        let is_first = self.session.is_none();
         let result = match &mut self.session {
             Some(session) => session.change_user(info, account),
             None => {
@@ -248,13 +277,14 @@ impl Connection {
         if let Err(error) = result {
             return self.refuse(&error);
         }
+        let start = self.encoder.output.len();
         let mut side = ReceiveBuffer::default();
         let acknowledged = match self.begin_answer_again(&mut side) {
             (Some(session), mut channel) => session.acknowledge(&mut channel),
             (None, _) => return Flow::Close,
         };
-        if acknowledged.is_err() {
-            return Flow::Close;
+        if acknowledged.is_err() || is_first && self.show_verdict(start) {
+            return Flow::Linger;
         }
         self.start_commands(&login.response)
     }

@@ -5,6 +5,7 @@ mod channel;
 mod commands;
 mod control;
 mod login;
+mod scripted;
 
 pub use control::Control;
 
@@ -15,7 +16,10 @@ use channel::Channel;
 use errors::SqlError;
 use login::Login;
 use network::{Receive, ReceiveBuffer, Socket};
+use proxy_script::Reply;
+use scripted::Scripted;
 use session::{ClientHost, RefusedConnection};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::Lsn;
@@ -53,6 +57,8 @@ pub struct Connection {
     /// A login or change of user that is going on.
     login: Option<Box<Login>>,
     session: Option<Box<dyn SqlSession>>,
+    /// What a script makes of this client.
+    scripted: Option<Box<Scripted>>,
     /// Its end is not that of a client that is gone: COM_QUIT came, or the server refused to go on.
     has_said_goodbye: bool,
     /// The error was sent: what still comes is thrown away.
@@ -116,16 +122,38 @@ impl Connection {
             has_ended: false,
             login: None,
             session: None,
+            scripted: None,
             has_said_goodbye: false,
             is_lingering: false,
             deadline: now + settings.connect_timeout,
             shared: Arc::clone(shared),
         };
+        if let Some(reply) = connection.greet_by_script(&settings.version) {
+            connection.write(&reply);
+            connection.is_lingering = true;
+            connection.deadline = now + LINGER;
+            return connection;
+        }
         let mut login = Box::new(Login::greet(&mut connection.encoder, id, scramble, &settings, shared));
         login.limit_time(now, settings.connect_timeout);
         connection.login = Some(login);
         connection.frames.set_expected_sequence(1);
         connection
+    }
+
+    /// Loads the script for this client, and asks it before the greeting. What the client gets in its place.
+    fn greet_by_script(&mut self, version: &str) -> Option<Reply> {
+        let engine = self.shared.scripts.as_ref()?;
+        let peer = self.host.address.map(|address| SocketAddr::new(address, self.host.port));
+        let (client, server) = scripted::endpoints(self.transport.socket(), peer);
+        match Scripted::open(engine, client, server) {
+            Ok(scripted) => {
+                let reply = scripted.greet(&self.scramble, self.id, version);
+                self.scripted = Some(Box::new(scripted));
+                reply
+            }
+            Err(reply) => Some(reply),
+        }
     }
 
     /// The socket.

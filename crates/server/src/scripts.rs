@@ -1,0 +1,45 @@
+//! The script that `proxy_lua_script` names, with what it needs of the server.
+
+use crate::config::Configuration;
+use crate::error_log::ErrorLog;
+use env::{Clock, RealClock};
+use proxy_script::{Address, Backend, BackendKind, Host, Level, ScriptEngine, state};
+use std::sync::Arc;
+
+struct ServerHost(Arc<ErrorLog>);
+
+impl Host for ServerHost {
+    fn log(&self, level: Level, text: &str) {
+        match level {
+            Level::Error | Level::Critical => self.0.error(text),
+            Level::Warning => self.0.warning(text),
+            // What only those want to see who look for a fault in a script, they print.
+            Level::Message | Level::Info | Level::Debug => {}
+        }
+    }
+
+    fn now_microseconds(&self) -> u64 {
+        RealClock.monotonic().as_micros() as u64
+    }
+
+    fn shut_down(&self) {
+        self.0.warning("A script wants the server to end; scripts inside the server may not end it.");
+    }
+}
+
+/// Makes the engine, if a script is named. Scripts see one backend: this server.
+pub(crate) fn engine(
+    configuration: &Configuration,
+    log: &Arc<ErrorLog>,
+) -> Result<Option<Arc<ScriptEngine>>, String> {
+    let Some(options) = &configuration.script else { return Ok(None) };
+    let address = match configuration.addresses.first() {
+        Some(address) => Address::Tcp(*address),
+        None => Address::Unix(configuration.socket.clone()),
+    };
+    let backend = Backend::new(address, BackendKind::ReadWrite);
+    backend.set_state(state::UP, 0);
+    let host: Arc<dyn Host> = Arc::new(ServerHost(Arc::clone(log)));
+    let backends = Arc::new(vec![Arc::new(backend)]);
+    ScriptEngine::new(options.clone(), backends, host, |_| Ok(())).map(Some)
+}
