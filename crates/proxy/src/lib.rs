@@ -19,5 +19,7 @@ mod registry;
 mod session;
 mod shared;
 mod side;
+mod supervisor;
+mod user;
 
 pub use program::run;

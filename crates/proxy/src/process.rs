@@ -26,7 +26,10 @@ pub(crate) fn prepare(options: &Options) -> Result<(), String> {
         let text = std::process::id().to_string();
         std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    Ok(())
+    match &options.user {
+        Some(user) => crate::user::become_user(user),
+        None => Ok(()),
+    }
 }
 
 /// Waits for SIGTERM, SIGINT or the script's wish to end; SIGHUP opens the log again.

@@ -15,27 +15,30 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Clients that wait to be accepted.
 const BACKLOG: i32 = 1024;
 
-/// Runs the proxy until it is told to end. The error is for the standard error output.
-pub fn run(arguments: &[String]) -> Result<(), String> {
+/// Runs the proxy until it is told to end; the exit code. The error is for the standard error output.
+pub fn run(arguments: &[String]) -> Result<u8, String> {
     match parse(arguments)? {
         Parsed::Help => {
             print!("{}", help());
-            Ok(())
+            Ok(0)
         }
         Parsed::Version => {
             println!("iruka proxy {}, for scripts of MySQL Proxy 0.8.5", env!("CARGO_PKG_VERSION"));
-            Ok(())
+            Ok(0)
         }
-        Parsed::Run(options) => serve(&options),
+        Parsed::Run(options) => serve(&options, arguments),
     }
 }
 
-fn serve(options: &Options) -> Result<(), String> {
+fn serve(options: &Options, arguments: &[String]) -> Result<u8, String> {
     let log = Log::open(options.log_level, options.log_file.clone()).map_err(|error| {
         let path = options.log_file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         format!("the log {path} cannot be opened: {error}")
     })?;
     let log = Arc::new(log);
+    if let Some(code) = crate::supervisor::supervise(options, &log, arguments)? {
+        return Ok(code);
+    }
     let is_stopping = Arc::new(AtomicBool::new(false));
     let backends = backends(options)?;
     let pool =
@@ -57,13 +60,14 @@ fn serve(options: &Options) -> Result<(), String> {
     log.write(Level::Critical, concat!("plugin proxy ", env!("CARGO_PKG_VERSION"), " started"));
     let threads = start(options, &shared, listeners)
         .map_err(|error| format!("an event thread cannot start: {error}"))?;
+    crate::supervisor::tell_ready();
     crate::process::watch_signals(&log, &is_stopping)?;
     is_stopping.store(true, Ordering::Release);
     for thread in threads {
         thread.join();
     }
     crate::process::leave(options);
-    Ok(())
+    Ok(0)
 }
 
 fn start(

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
             }
         },
         Some((command, rest)) if command == "proxy" => match proxy::run(rest) {
-            Ok(()) => ExitCode::SUCCESS,
+            Ok(code) => ExitCode::from(code),
             Err(why) => {
                 let _ = writeln!(std::io::stderr(), "iruka proxy: {why}");
                 ExitCode::FAILURE
