@@ -2,7 +2,7 @@
 
 use crate::connect::local_address;
 use crate::registry::{End, Registry, untagged};
-use crate::session::{Next, Phase, Session, Turn};
+use crate::session::{Next, Phase, Role, Session, Turn};
 use crate::shared::Shared;
 use env::{Clock, RealClock};
 use network::{Listener, Socket};
@@ -22,7 +22,6 @@ const EVENTS_MAX: usize = 256;
 const SCRATCH_BYTES: usize = 64 << 10;
 /// How often deadlines and the end of the program are looked at.
 const SWEEP: Duration = Duration::from_millis(100);
-/// How long sessions may go on sending when the program ends.
 const TOKEN_WAKE: u64 = u64::MAX >> 1;
 const TOKEN_POOL: u64 = TOKEN_WAKE - 1;
 const TOKEN_LISTENER: u64 = TOKEN_WAKE - 4096;
@@ -33,7 +32,7 @@ const GENERATION_MASK: u32 = 0x3FFF_FFFF;
 /// Where other threads leave clients for this one.
 pub(crate) struct Inbox {
     wake: OwnedFd,
-    clients: Mutex<Vec<(Socket, Option<SocketAddr>)>>,
+    clients: Mutex<Vec<Accepted>>,
 }
 
 impl Inbox {
@@ -44,21 +43,28 @@ impl Inbox {
         })
     }
 
-    fn post(&self, socket: Socket, address: Option<SocketAddr>) {
-        self.clients.lock().unwrap_or_else(PoisonError::into_inner).push((socket, address));
+    fn post(&self, accepted: Accepted) {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner).push(accepted);
         // A counter that is full wakes as well.
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
-    fn take(&self) -> Vec<(Socket, Option<SocketAddr>)> {
+    fn take(&self) -> Vec<Accepted> {
         let _ = rustix::io::read(&self.wake, &mut [0; 8]);
         std::mem::take(&mut *self.clients.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
+/// A client that was just accepted.
+pub(crate) struct Accepted {
+    socket: Socket,
+    address: Option<SocketAddr>,
+    role: Role,
+}
+
 /// What the first thread, which accepts, needs more than the others.
 pub(crate) struct Acceptor {
-    pub listeners: Vec<Listener>,
+    pub listeners: Vec<(Listener, Role)>,
     /// Of all threads, this one's first.
     pub inboxes: Vec<Arc<Inbox>>,
     pub next: AtomicUsize,
@@ -92,7 +98,7 @@ impl EventThread {
         registry.add_level(&inbox.wake, TOKEN_WAKE)?;
         if let Some(acceptor) = &acceptor {
             registry.add_level(shared.pool.descriptor(), TOKEN_POOL)?;
-            for (index, listener) in acceptor.listeners.iter().enumerate() {
+            for (index, (listener, _)) in acceptor.listeners.iter().enumerate() {
                 registry.add_level(listener.descriptor(), TOKEN_LISTENER + index as u64)?;
             }
         }
@@ -137,8 +143,8 @@ impl EventThread {
     fn handle(&mut self, tagged: u64, has_ended: bool) {
         match tagged {
             TOKEN_WAKE => {
-                for (socket, address) in self.inbox.take() {
-                    self.welcome(socket, address);
+                for accepted in self.inbox.take() {
+                    self.welcome(accepted);
                 }
             }
             TOKEN_POOL => self.shared.pool.sweep(),
@@ -152,14 +158,15 @@ impl EventThread {
 
     fn accept(&mut self, index: usize) {
         let Some(acceptor) = &self.acceptor else { return };
-        let Some(listener) = acceptor.listeners.get(index) else { return };
+        let Some((listener, role)) = acceptor.listeners.get(index) else { return };
         match listener.accept() {
             Ok(Some((socket, address))) => {
+                let accepted = Accepted { socket, address, role: *role };
                 let thread = acceptor.next.fetch_add(1, Ordering::Relaxed) % acceptor.inboxes.len();
                 if thread == 0 {
-                    self.welcome(socket, address);
+                    self.welcome(accepted);
                 } else {
-                    acceptor.inboxes[thread].post(socket, address);
+                    acceptor.inboxes[thread].post(accepted);
                 }
             }
             Ok(None) => {}
@@ -171,7 +178,7 @@ impl EventThread {
         }
     }
 
-    fn welcome(&mut self, socket: Socket, address: Option<SocketAddr>) {
+    fn welcome(&mut self, Accepted { socket, address, role }: Accepted) {
         let source = address.map_or_else(|| Address::Unix(PathBuf::new()), Address::Tcp);
         let destination = local_address(&socket);
         let index = self.free.pop().unwrap_or_else(|| {
@@ -188,7 +195,7 @@ impl EventThread {
             now: self.now,
         };
         let mut session = Box::new(Session::new(token, socket, source, destination, &turn));
-        let next = session.start(&mut turn);
+        let next = session.start(&mut turn, role);
         slot.session = Some(session);
         if next == Next::Close {
             self.close(index as usize);

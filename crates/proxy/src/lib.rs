@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
+mod admin;
 mod commands;
 mod connect;
 mod event_thread;

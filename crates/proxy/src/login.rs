@@ -78,14 +78,11 @@ impl Session {
     /// Loads the script and begins to connect.
     pub(crate) fn start_login(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
         turn.registry.add(&self.client.socket, self.token, crate::registry::End::Client)?;
-        if let Some(engine) = &turn.shared.engine {
-            match engine.open(Arc::clone(&self.connection)) {
-                Ok(script) => self.script = Some(script),
-                Err(failure) => {
-                    self.reply(&engine.tell(&failure), 0)?;
-                    return Ok(Next::Close);
-                }
-            }
+        if let Some(path) = &turn.shared.script
+            && let Some(reply) = self.load_script(turn, path)
+        {
+            self.reply(&reply, 0)?;
+            return Ok(Next::Close);
         }
         self.connect(turn)
     }

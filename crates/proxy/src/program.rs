@@ -5,6 +5,7 @@ use crate::event_thread::{Acceptor, EventThread, Inbox};
 use crate::log::Log;
 use crate::options::{Options, Parsed, help, parse};
 use crate::pool::Pool;
+use crate::session::Role;
 use crate::shared::{ProxyHost, Shared};
 use env::{RealThreads, Threads};
 use network::Listener;
@@ -49,12 +50,15 @@ fn serve(options: &Options, arguments: &[String]) -> Result<u8, String> {
         backends,
         Arc::new(pool),
         engine,
-        options.settings,
+        options,
         Arc::clone(&is_stopping),
     ));
     let mut listeners = Vec::new();
     if options.runs_proxy {
-        listeners.push(listen(&options.proxy_address)?);
+        listeners.push((listen(&options.proxy_address)?, Role::Proxy));
+    }
+    if let Some(admin) = &options.admin {
+        listeners.push((listen(&admin.address)?, Role::Admin));
     }
     crate::process::prepare(options)?;
     log.write(Level::Critical, concat!("plugin proxy ", env!("CARGO_PKG_VERSION"), " started"));
@@ -73,7 +77,7 @@ fn serve(options: &Options, arguments: &[String]) -> Result<u8, String> {
 fn start(
     options: &Options,
     shared: &Arc<Shared>,
-    listeners: Vec<Listener>,
+    listeners: Vec<(Listener, Role)>,
 ) -> Result<Vec<env::JoinHandle>, std::io::Error> {
     let inboxes =
         (0..options.event_threads).map(|_| Inbox::new().map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
@@ -106,9 +110,10 @@ fn engine(
     log: &Arc<Log>,
     is_stopping: &Arc<AtomicBool>,
 ) -> Result<Option<Arc<ScriptEngine>>, String> {
-    let Some(path) = &options.script else { return Ok(None) };
+    if options.script.is_none() && options.admin.is_none() {
+        return Ok(None);
+    }
     let script_options = ScriptOptions {
-        path: path.clone(),
         lua_path: options.lua_path.clone(),
         lua_cpath: options.lua_cpath.clone(),
         instructions_max: options.script_instructions_max,
@@ -116,7 +121,7 @@ fn engine(
     };
     let host: Arc<dyn Host> =
         Arc::new(ProxyHost { log: Arc::clone(log), is_stopping: Arc::clone(is_stopping) });
-    ScriptEngine::new(script_options, Arc::clone(backends), host, |_| Ok(())).map(Some)
+    ScriptEngine::new(&script_options, Arc::clone(backends), host, |_| Ok(())).map(Some)
 }
 
 fn listen(text: &str) -> Result<Listener, String> {

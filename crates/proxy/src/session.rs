@@ -4,6 +4,7 @@
 //! without waiting, and says whether it goes on. `login.rs` has the way to the first command, `commands.rs` what
 //! scripts make of commands; without a script the bytes go through as they come.
 
+use crate::admin::AdminLogin;
 use crate::commands::Commands;
 use crate::login::Login;
 use crate::pool::upstream;
@@ -25,9 +26,20 @@ pub(crate) enum Next {
     Close,
 }
 
+/// What a client connected to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The servers behind the proxy.
+    Proxy,
+    /// The proxy itself.
+    Admin,
+}
+
 /// Where a session is.
 pub(crate) enum Phase {
     Login(Login),
+    /// An administrator's: no server is behind it.
+    AdminLogin(AdminLogin),
     /// Without hooks for commands: bytes go through.
     Relay,
     /// Scripts look at commands and results.
@@ -86,8 +98,11 @@ impl Session {
     }
 
     /// The first turn.
-    pub fn start(&mut self, turn: &mut Turn<'_>) -> Next {
-        let next = self.start_login(turn);
+    pub fn start(&mut self, turn: &mut Turn<'_>, role: Role) -> Next {
+        let next = match (role, &turn.shared.admin) {
+            (Role::Admin, Some(options)) => self.start_admin(turn, options),
+            _ => self.start_login(turn),
+        };
         self.after(turn, next)
     }
 
@@ -116,6 +131,7 @@ impl Session {
         }
         match self.phase {
             Phase::Login(_) => self.run_login(turn),
+            Phase::AdminLogin(_) => self.run_admin_login(turn),
             Phase::Relay => self.run_relay(turn),
             Phase::Commands(_) => self.run_commands(turn),
             Phase::Closing => Ok(if self.client.is_full() { Next::Stay } else { Next::Close }),

@@ -1,9 +1,11 @@
 //! What all event threads share. Main type: [`Shared`].
 
 use crate::log::Log;
+use crate::options::{AdminOptions, Options};
 use crate::pool::Pool;
 use env::{Clock, RealClock};
 use proxy_script::{Backend, BackendKind, Backends, Host, Level, ScriptEngine, state};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,8 +20,12 @@ pub(crate) struct Shared {
     pub log: Arc<Log>,
     pub backends: Backends,
     pub pool: Arc<Pool>,
-    /// None without script.
+    /// None without any script.
     pub engine: Option<Arc<ScriptEngine>>,
+    /// The script of clients.
+    pub script: Option<PathBuf>,
+    /// What administrators' clients are told by.
+    pub admin: Option<AdminOptions>,
     pub settings: Settings,
     pub is_stopping: Arc<AtomicBool>,
     /// Monotonic milliseconds when backends that are down were last looked at.
@@ -42,10 +48,20 @@ impl Shared {
         backends: Backends,
         pool: Arc<Pool>,
         engine: Option<Arc<ScriptEngine>>,
-        settings: Settings,
+        options: &Options,
         is_stopping: Arc<AtomicBool>,
     ) -> Shared {
-        Shared { log, backends, pool, engine, settings, is_stopping, looked_at: AtomicU64::new(0) }
+        Shared {
+            log,
+            backends,
+            pool,
+            engine,
+            script: options.script.clone(),
+            admin: options.admin.clone(),
+            settings: options.settings,
+            is_stopping,
+            looked_at: AtomicU64::new(0),
+        }
     }
 
     /// Backends that were down for long enough become unknown: they may be tried again.

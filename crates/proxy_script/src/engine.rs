@@ -18,8 +18,9 @@ use crate::{backend::Backends, debug_library};
 use mlua::{
     Error, Function, HookTriggers, Lua, LuaOptions, MultiValue, Result, StdLib, Table, Value, VmState,
 };
+use std::collections::HashMap;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,11 +32,9 @@ pub const INSTRUCTIONS_MAX_DEFAULT: u64 = 100_000_000;
 /// Bytes that scripts may hold unless an option says otherwise.
 pub const MEMORY_BYTES_MAX_DEFAULT: usize = 1 << 30;
 
-/// What a script may use, and where it is.
+/// What scripts may use.
 #[derive(Clone, Debug)]
 pub struct ScriptOptions {
-    /// The script.
-    pub path: PathBuf,
     /// `package.path`; Lua's own if None.
     pub lua_path: Option<String>,
     /// `package.cpath`; only told to scripts, since modules in C cannot be loaded.
@@ -60,7 +59,6 @@ pub struct ScriptEngine {
     locked: Mutex<Locked>,
     pub(crate) host: Arc<dyn Host>,
     backends: Backends,
-    options: ScriptOptions,
     watch: Arc<Watch>,
 }
 
@@ -69,7 +67,7 @@ pub(crate) struct Locked {
     pub lua: Lua,
     /// Calls a hook: see dispatch.lua.
     pub dispatch: Function,
-    source: SourceFile,
+    sources: HashMap<PathBuf, SourceFile>,
 }
 
 /// Counts what a hook uses.
@@ -88,27 +86,31 @@ impl Watch {
 impl ScriptEngine {
     /// A state with nothing loaded. `install` adds modules that scripts may require.
     pub fn new(
-        options: ScriptOptions,
+        options: &ScriptOptions,
         backends: Backends,
         host: Arc<dyn Host>,
         install: impl FnOnce(&Lua) -> Result<()>,
     ) -> std::result::Result<Arc<ScriptEngine>, String> {
         let watch = Arc::new(Watch::default());
-        let prepared = prepare(&options, &backends, &host, &watch).and_then(|prepared| {
+        let prepared = prepare(options, &backends, &host, &watch).and_then(|prepared| {
             install(&prepared.0)?;
             Ok(prepared)
         });
         let (lua, dispatch) = prepared.map_err(|error| text(&error))?;
-        let source = SourceFile::new(options.path.clone());
-        let locked = Mutex::new(Locked { lua, dispatch, source });
-        Ok(Arc::new(ScriptEngine { locked, host, backends, options, watch }))
+        let locked = Mutex::new(Locked { lua, dispatch, sources: HashMap::new() });
+        Ok(Arc::new(ScriptEngine { locked, host, backends, watch }))
     }
 
     /// Loads the script for a connection, and runs its main chunk.
-    pub fn open(self: &Arc<Self>, connection: Arc<Connection>) -> std::result::Result<Script, LoadFailure> {
+    pub fn open(
+        self: &Arc<Self>,
+        path: &Path,
+        connection: Arc<Connection>,
+    ) -> std::result::Result<Script, LoadFailure> {
         let mut locked = self.locked();
-        let path = self.options.path.display().to_string();
-        let source = locked.source.current();
+        let file = locked.sources.entry(path.to_path_buf());
+        let source = file.or_insert_with(|| SourceFile::new(path.to_path_buf())).current();
+        let path = path.display().to_string();
         let source = source.map_err(|error| {
             LoadFailure::NotLoaded(format!("{}:{}: lua_load_file({path}) failed: {error}", file!(), line!()))
         })?;

@@ -4,6 +4,7 @@ use crate::config::Configuration;
 use crate::error_log::ErrorLog;
 use env::{Clock, RealClock};
 use proxy_script::{Address, Backend, BackendKind, Host, Level, ScriptEngine, state};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 struct ServerHost(Arc<ErrorLog>);
@@ -27,19 +28,24 @@ impl Host for ServerHost {
     }
 }
 
-/// Makes the engine, if a script is named. Scripts see one backend: this server.
-pub(crate) fn engine(
-    configuration: &Configuration,
-    log: &Arc<ErrorLog>,
-) -> Result<Option<Arc<ScriptEngine>>, String> {
-    let Some(options) = &configuration.script else { return Ok(None) };
-    let address = match configuration.addresses.first() {
-        Some(address) => Address::Tcp(*address),
-        None => Address::Unix(configuration.socket.clone()),
-    };
-    let backend = Backend::new(address, BackendKind::ReadWrite);
-    backend.set_state(state::UP, 0);
-    let host: Arc<dyn Host> = Arc::new(ServerHost(Arc::clone(log)));
-    let backends = Arc::new(vec![Arc::new(backend)]);
-    ScriptEngine::new(options.clone(), backends, host, |_| Ok(())).map(Some)
+/// The script with what runs it.
+pub struct ServerScript {
+    pub engine: Arc<ScriptEngine>,
+    pub path: PathBuf,
+}
+
+impl ServerScript {
+    /// Makes the engine, if a script is named. Scripts see one backend: this server.
+    pub fn new(configuration: &Configuration, log: &Arc<ErrorLog>) -> Result<Option<ServerScript>, String> {
+        let Some((path, options)) = &configuration.script else { return Ok(None) };
+        let address = match configuration.addresses.first() {
+            Some(address) => Address::Tcp(*address),
+            None => Address::Unix(configuration.socket.clone()),
+        };
+        let backend = Backend::new(address, BackendKind::ReadWrite);
+        backend.set_state(state::UP, 0);
+        let host: Arc<dyn Host> = Arc::new(ServerHost(Arc::clone(log)));
+        let engine = ScriptEngine::new(options, Arc::new(vec![Arc::new(backend)]), host, |_| Ok(()))?;
+        Ok(Some(ServerScript { engine, path: path.clone() }))
+    }
 }

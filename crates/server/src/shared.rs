@@ -5,6 +5,7 @@ use crate::descriptors::Descriptors;
 use crate::error_log::ErrorLog;
 use crate::port::SqlInstance;
 use crate::rsa_key::RsaKey;
+use crate::scripts::ServerScript;
 use engine::FlushWaiter;
 use env::Environment;
 use std::sync::Arc;
@@ -26,8 +27,8 @@ pub struct Shared {
     pub key: Option<RsaKey>,
     /// Certificate and settings of TLS; None switches TLS off.
     pub tls: Option<Arc<rustls::ServerConfig>>,
-    /// Runs the script that `proxy_lua_script` names.
-    pub scripts: Option<Arc<proxy_script::ScriptEngine>>,
+    /// The script that `proxy_lua_script` names.
+    pub script: Option<ServerScript>,
     /// Open connections, those that log in included.
     pub connection_count: AtomicU32,
     /// Of the process: a connection that leaves too few is turned away.

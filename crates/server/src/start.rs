@@ -6,6 +6,7 @@ use crate::descriptors::Descriptors;
 use crate::error_log::{ErrorLog, Priority};
 use crate::port::SqlInstance;
 use crate::reactor::Group;
+use crate::scripts::ServerScript;
 use crate::shared::Shared;
 use env::{Disk, DiskErrorKind, Environment, OpenMode};
 use network::Listener;
@@ -116,7 +117,7 @@ fn run(
         passwords: PasswordCache::default(),
         key: Some(certificates::password_key(&*environment.disk, &|text| log.warning(text))?),
         tls: certificates::tls_configuration(&*environment.disk, configuration, &|text| log.warning(text))?,
-        scripts: crate::scripts::engine(configuration, log)?,
+        script: ServerScript::new(configuration, log)?,
         connection_count: AtomicU32::new(0),
         descriptors,
         is_stopping: AtomicBool::new(false),

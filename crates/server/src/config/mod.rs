@@ -60,7 +60,7 @@ pub struct Configuration {
     /// Make the data directory and end (`--initialize`, `--initialize-insecure`).
     pub initialize_only: bool,
     /// `proxy_lua_script`, relative to the working directory, with its limits.
-    pub script: Option<ScriptOptions>,
+    pub script: Option<(PathBuf, ScriptOptions)>,
 }
 
 impl Configuration {
@@ -156,18 +156,21 @@ impl Configuration {
 }
 
 /// The script that all clients' commands go through, if there is one.
-fn script(look: &Lookup<'_>, working_directory: &Path) -> Result<Option<ScriptOptions>, BadOption> {
+fn script(
+    look: &Lookup<'_>,
+    working_directory: &Path,
+) -> Result<Option<(PathBuf, ScriptOptions)>, BadOption> {
     let Some(path) = look.text("proxy_lua_script").filter(|path| !path.is_empty()) else { return Ok(None) };
     let text = |name: &str| look.text(name).map(str::to_owned);
-    Ok(Some(ScriptOptions {
-        path: working_directory.join(path),
+    let options = ScriptOptions {
         lua_path: text("lua_path"),
         lua_cpath: text("lua_cpath"),
         instructions_max: look
             .number("lua_instructions_max")?
             .unwrap_or(proxy_script::INSTRUCTIONS_MAX_DEFAULT),
         memory_bytes_max: look.number("lua_memory_max")?.unwrap_or(proxy_script::MEMORY_BYTES_MAX_DEFAULT),
-    }))
+    };
+    Ok(Some((working_directory.join(path), options)))
 }
 
 /// How many connections a machine is good for. Idle ones cost some KiB; one whose statement waits costs a thread and what the statement

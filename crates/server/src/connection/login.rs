@@ -77,7 +77,7 @@ impl Login {
         if shared.tls.is_some() {
             offered |= client::SSL;
         }
-        if shared.scripts.is_some() {
+        if shared.script.is_some() {
             offered &= !WITHHELD_FROM_SCRIPTS;
         }
         let greeting = Greeting {

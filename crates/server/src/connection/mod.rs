@@ -143,10 +143,10 @@ impl Connection {
 
     /// Loads the script for this client, and asks it before the greeting. What the client gets in its place.
     fn greet_by_script(&mut self, version: &str) -> Option<Reply> {
-        let engine = self.shared.scripts.as_ref()?;
+        let script = self.shared.script.as_ref()?;
         let peer = self.host.address.map(|address| SocketAddr::new(address, self.host.port));
         let (client, server) = scripted::endpoints(self.transport.socket(), peer);
-        match Scripted::open(engine, client, server) {
+        match Scripted::open(script, client, server) {
             Ok(scripted) => {
                 let reply = scripted.greet(&self.scramble, self.id, version);
                 self.scripted = Some(Box::new(scripted));

@@ -2,11 +2,12 @@
 //! queue runs in the client's own session. Main types: [`Scripted`], [`Watched`].
 
 use super::{Connection, Flow};
+use crate::scripts::ServerScript;
 use env::{Clock, RealClock};
 use network::ReceiveBuffer;
 use proxy_script::{
     Address, Answer, AnswerReader, Connection as ScriptConnection, Decision, Dialect, Endpoint, Form,
-    Injection, Level, NoPool, Progress, Reply, Script, ScriptEngine, ServerLink,
+    Injection, Level, NoPool, Progress, Reply, Script, ServerLink,
 };
 use rustix::net::getsockname;
 use std::net::SocketAddr;
@@ -86,9 +87,11 @@ fn now_microseconds() -> u64 {
 
 impl Scripted {
     /// Loads the script for a client. The error is what the client is told.
-    pub fn open(engine: &Arc<ScriptEngine>, client: Endpoint, server: Endpoint) -> Result<Scripted, Reply> {
+    pub fn open(script: &ServerScript, client: Endpoint, server: Endpoint) -> Result<Scripted, Reply> {
+        let engine = &script.engine;
         let connection = Arc::new(ScriptConnection::new(client, engine.backends(), Arc::new(NoPool)));
-        let script = engine.open(Arc::clone(&connection)).map_err(|failure| engine.tell(&failure))?;
+        let script =
+            engine.open(&script.path, Arc::clone(&connection)).map_err(|failure| engine.tell(&failure))?;
         connection.attach(ServerLink {
             endpoint: server,
             backend: 0,

@@ -52,7 +52,7 @@ pub fn shared(instance: &Arc<FakeInstance>) -> (Arc<Shared>, String) {
     let log = Arc::new(ErrorLog::to_standard_error(&environment));
     let certificates = crate::tls::generate().unwrap();
     let shared = Shared {
-        scripts: None,
+        script: None,
         instance: Arc::clone(instance) as Arc<dyn crate::port::SqlInstance>,
         environment,
         log,
