@@ -4,6 +4,7 @@
 //! server reaches the operating system only through it, so the same engine runs under the simulator (I12).
 
 mod allocator;
+mod batched_send;
 mod blocking_region;
 mod clock;
 mod disk;
@@ -26,6 +27,7 @@ pub mod blocking {
 }
 
 pub use allocator::{Allocator, return_free};
+pub use batched_send::BatchedSend;
 pub use clock::{Clock, RealClock};
 pub use disk::{Directory, Disk, DiskError, DiskErrorKind, DiskResult, File, FileLock, OpenMode};
 pub use environment::Environment;

@@ -4,7 +4,7 @@ use crate::connect::local_address;
 use crate::registry::{End, Registry, untagged};
 use crate::session::{Next, Phase, Role, Session, Turn};
 use crate::shared::Shared;
-use env::{Clock, RealClock};
+use env::{BatchedSend, Clock, RealClock};
 use network::{Listener, Socket};
 use proxy_script::{Address, Level};
 use rustix::event::epoll::{Event, EventFlags};
@@ -80,6 +80,9 @@ pub(crate) struct EventThread {
     free: Vec<u32>,
     scratch: Vec<u8>,
     now: Duration,
+    /// Sessions that had a turn in this round and may have something to send.
+    touched: Vec<u32>,
+    sender: BatchedSend,
 }
 
 #[derive(Default)]
@@ -111,6 +114,8 @@ impl EventThread {
             free: Vec::new(),
             scratch: vec![0; SCRATCH_BYTES],
             now: RealClock.monotonic(),
+            touched: Vec::new(),
+            sender: BatchedSend::new(),
         })
     }
 
@@ -129,6 +134,7 @@ impl EventThread {
                 let flags = event.flags;
                 self.handle(event.data.u64(), flags.intersects(ended));
             }
+            self.send();
             if self.now >= next_sweep {
                 next_sweep = self.now + SWEEP;
                 self.sweep();
@@ -197,6 +203,7 @@ impl EventThread {
         let mut session = Box::new(Session::new(token, socket, source, destination, &turn));
         let next = session.start(&mut turn, role);
         slot.session = Some(session);
+        self.touched.push(index);
         if next == Next::Close {
             self.close(index as usize);
         }
@@ -216,9 +223,49 @@ impl EventThread {
             scratch: &mut self.scratch,
             now: self.now,
         };
-        if session.turn(&mut turn, end, has_ended) == Next::Close {
-            self.close(index);
+        match session.turn(&mut turn, end, has_ended) {
+            Next::Close => self.close(index),
+            Next::Stay => self.touched.push(index as u32),
         }
+    }
+
+    /// Sends what the sessions of this round have made.
+    fn send(&mut self) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        // A session that had two turns is there twice.
+        touched.dedup();
+        let mut places = Vec::with_capacity(2 * touched.len());
+        let mut sends = Vec::with_capacity(2 * touched.len());
+        for index in &touched {
+            let Some(session) = &self.slots[*index as usize].session else { continue };
+            let client = Some((End::Client, &session.client));
+            let server = session.server.as_ref().map(|server| (End::Server, server));
+            for (end, side) in client.into_iter().chain(server) {
+                if let Some(bytes) = side.waiting() {
+                    places.push((*index, end));
+                    sends.push((side.socket.descriptor(), bytes));
+                }
+            }
+        }
+        let mut results = Vec::with_capacity(sends.len());
+        self.sender.send_each(&sends, &mut results);
+        drop(sends);
+        for ((index, end), result) in places.into_iter().zip(results) {
+            let index = index as usize;
+            let turn = Turn {
+                shared: &self.shared,
+                registry: &self.registry,
+                scratch: &mut self.scratch,
+                now: self.now,
+            };
+            let Some(session) = &mut self.slots[index].session else { continue };
+            if session.note_sent(&turn, end, result) == Next::Close {
+                self.close(index);
+            }
+        }
+        touched.clear();
+        self.touched = touched;
     }
 
     fn close(&mut self, index: usize) {

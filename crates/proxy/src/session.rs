@@ -108,11 +108,7 @@ impl Session {
 
     /// One of the sockets may be read, written, or was closed by its peer.
     pub fn turn(&mut self, turn: &mut Turn<'_>, end: End, has_ended: bool) -> Next {
-        let side = match end {
-            End::Client => Some(&mut self.client),
-            End::Server => self.server.as_mut(),
-        };
-        if let Some(side) = side {
+        if let Some(side) = self.side(end) {
             side.is_readable = true;
             side.has_ended |= has_ended;
         }
@@ -125,8 +121,7 @@ impl Session {
         if self.client.is_full() {
             self.client.flush()?;
         }
-        let is_connecting = self.is_connecting();
-        if let (Some(server), false) = (&mut self.server, is_connecting) {
+        if let Some(server) = self.server.as_mut().filter(|server| server.is_full()) {
             server.flush()?;
         }
         match self.phase {
@@ -145,12 +140,43 @@ impl Session {
     /// A failed socket closes the session as its end does. What epoll watches follows what waits.
     pub fn after(&mut self, turn: &Turn<'_>, next: Result<Next, Errno>) -> Next {
         let next = next.unwrap_or(Next::Close);
+        if next == Next::Close && self.send_last().is_err() {
+            return Next::Close;
+        }
         if next == Next::Close && self.client.is_full() && !matches!(self.phase, Phase::Closing) {
             self.phase = Phase::Closing;
             self.deadline = turn.now + turn.shared.settings.write_timeout;
             return self.watch(turn, Next::Stay);
         }
         self.watch(turn, next)
+    }
+
+    /// What was made before the end goes out.
+    fn send_last(&mut self) -> Result<(), Errno> {
+        if let Some(server) = &mut self.server
+            && server.waiting().is_some()
+        {
+            // The client's answer does not depend on it.
+            let _ = server.flush();
+        }
+        self.client.flush()
+    }
+
+    /// One of the two ends.
+    pub fn side(&mut self, end: End) -> Option<&mut Side> {
+        match end {
+            End::Client => Some(&mut self.client),
+            End::Server => self.server.as_mut(),
+        }
+    }
+
+    /// A round's sends were done: what epoll watches follows what waits.
+    pub fn note_sent(&mut self, turn: &Turn<'_>, end: End, sent: Result<usize, Errno>) -> Next {
+        let Some(side) = self.side(end) else { return Next::Stay };
+        if side.note_sent(sent).is_err() {
+            return Next::Close;
+        }
+        self.watch(turn, Next::Stay)
     }
 
     fn watch(&mut self, turn: &Turn<'_>, next: Next) -> Next {
@@ -204,7 +230,9 @@ impl Session {
         if is_same {
             return Ok(());
         }
-        if let Some(old) = self.server.take() {
+        if let Some(mut old) = self.server.take() {
+            // Commands without an answer may be on their way; a server that is gone is seen by whoever takes it next.
+            let _ = old.flush();
             turn.registry.forget(&old.socket);
         }
         if let Some(socket) = socket {

@@ -4,6 +4,8 @@ use network::{Receive, Socket};
 use rustix::io::Errno;
 use std::sync::Arc;
 
+/// Bytes that are gathered before they are sent.
+const GATHERED_BYTES_MAX: usize = 16 << 10;
 /// Capacity that is kept when everything was sent.
 const KEPT_BYTES_MAX: usize = 64 << 10;
 
@@ -14,6 +16,8 @@ pub(crate) struct Side {
     unsent: Vec<u8>,
     /// Bytes of `unsent` that are gone already.
     sent: usize,
+    /// The socket took less than it was given: nothing more is made for it until it took the rest.
+    is_blocked: bool,
     /// Epoll tells when it may be written to.
     pub watches_writing: bool,
     /// Epoll said that there is something to read, and not all of it was read.
@@ -28,6 +32,7 @@ impl Side {
             socket,
             unsent: Vec::new(),
             sent: 0,
+            is_blocked: false,
             watches_writing: false,
             is_readable: false,
             has_ended: false,
@@ -36,40 +41,57 @@ impl Side {
 
     /// Whether the socket did not take all yet.
     pub fn is_full(&self) -> bool {
-        !self.unsent.is_empty()
+        self.is_blocked
     }
 
-    /// Sends, and keeps what the socket does not take.
+    /// Puts bytes behind those that wait. They go out with the end of the thread's round, at once if they are many.
     pub fn send(&mut self, bytes: &[u8]) -> Result<(), Errno> {
-        if self.is_full() {
+        if self.unsent.len() + bytes.len() < GATHERED_BYTES_MAX || self.is_blocked {
             self.unsent.extend_from_slice(bytes);
             return Ok(());
         }
+        self.flush()?;
         let mut sent = 0;
-        while sent < bytes.len() {
-            match self.socket.send(&bytes[sent..])? {
-                0 => {
-                    self.unsent.extend_from_slice(&bytes[sent..]);
-                    break;
-                }
-                count => sent += count,
-            }
+        while sent < bytes.len() && !self.is_blocked {
+            let count = self.socket.send(&bytes[sent..])?;
+            self.is_blocked = count == 0;
+            sent += count;
+        }
+        self.unsent.extend_from_slice(&bytes[sent..]);
+        Ok(())
+    }
+
+    /// What waits to be sent, unless the socket was full when it was last tried.
+    pub fn waiting(&self) -> Option<&[u8]> {
+        let bytes = &self.unsent[self.sent..];
+        (!bytes.is_empty() && !self.is_blocked).then_some(bytes)
+    }
+
+    /// Notes how the attempt to send all that waits went.
+    pub fn note_sent(&mut self, sent: Result<usize, Errno>) -> Result<(), Errno> {
+        match sent {
+            Ok(count) => self.sent += count,
+            Err(Errno::AGAIN) => {}
+            Err(error) => return Err(error),
+        }
+        self.is_blocked = self.sent < self.unsent.len();
+        if !self.is_blocked {
+            self.sent = 0;
+            self.unsent.clear();
+            self.unsent.shrink_to(KEPT_BYTES_MAX);
         }
         Ok(())
     }
 
-    /// Sends what was kept, as far as the socket takes it.
+    /// Sends what waits, as far as the socket takes it.
     pub fn flush(&mut self) -> Result<(), Errno> {
         while self.sent < self.unsent.len() {
             match self.socket.send(&self.unsent[self.sent..])? {
-                0 => return Ok(()),
+                0 => return self.note_sent(Ok(0)),
                 count => self.sent += count,
             }
         }
-        self.sent = 0;
-        self.unsent.clear();
-        self.unsent.shrink_to(KEPT_BYTES_MAX);
-        Ok(())
+        self.note_sent(Ok(0))
     }
 
     /// Receives once. Nothing more is there for now if less came than there was room for: epoll tells of what comes later.
