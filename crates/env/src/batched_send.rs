@@ -14,10 +14,15 @@ const ENTRIES: u32 = 256;
 /// Sends without waiting and without SIGPIPE.
 const FLAGS: SendFlags = SendFlags::DONTWAIT.union(SendFlags::NOSIGNAL);
 
-/// Sends for one thread.
+/// What is to be sent to which socket; None is a gap that keeps the numbers of the others.
+pub type Sends<'a> = [Option<(BorrowedFd<'a>, &'a [u8])>];
+
+/// Sends for one thread at a time.
 pub struct BatchedSend {
     /// None where the system has no io_uring, or does not let this process use it: then each send is a call.
     ring: Option<IoUring>,
+    /// Of the last call.
+    results: Vec<Option<Result<usize, Errno>>>,
 }
 
 impl Default for BatchedSend {
@@ -29,21 +34,32 @@ impl Default for BatchedSend {
 impl BatchedSend {
     /// With io_uring if the system lets us.
     pub fn new() -> BatchedSend {
-        BatchedSend { ring: IoUring::builder().setup_coop_taskrun().build(ENTRIES).ok() }
+        BatchedSend { ring: IoUring::builder().setup_coop_taskrun().build(ENTRIES).ok(), results: Vec::new() }
     }
 
-    /// Sends to each what its socket takes without waiting; the results have the order of `sends`. `AGAIN`: the socket is full.
-    pub fn send_each(&mut self, sends: &[(BorrowedFd<'_>, &[u8])], results: &mut Vec<Result<usize, Errno>>) {
-        results.clear();
+    /// Sends to each what its socket takes without waiting. [`BatchedSend::result`] tells how that went.
+    pub fn send_each(&mut self, sends: &Sends<'_>) {
+        self.results.clear();
+        self.results.resize(sends.len(), None);
         match &mut self.ring {
             // One send is one call either way.
-            Some(ring) if sends.len() > 1 => {
-                for batch in sends.chunks(ENTRIES as usize) {
+            Some(ring) if sends.iter().flatten().count() > 1 => {
+                let batches = sends.chunks(ENTRIES as usize).zip(self.results.chunks_mut(ENTRIES as usize));
+                for (batch, results) in batches {
                     send_batch(ring, batch, results);
                 }
             }
-            _ => results.extend(sends.iter().map(|(socket, bytes)| send(*socket, bytes))),
+            _ => {
+                for (result, entry) in self.results.iter_mut().zip(sends) {
+                    *result = entry.map(|(socket, bytes)| send(socket, bytes));
+                }
+            }
         }
+    }
+
+    /// How the send of that number went; None for a gap. `AGAIN`: the socket is full.
+    pub fn result(&self, number: usize) -> Option<Result<usize, Errno>> {
+        self.results.get(number).copied().flatten()
     }
 }
 
@@ -56,26 +72,21 @@ fn send(socket: BorrowedFd<'_>, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-fn send_batch(
-    ring: &mut IoUring,
-    sends: &[(BorrowedFd<'_>, &[u8])],
-    results: &mut Vec<Result<usize, Errno>>,
-) {
-    let first = results.len();
-    for (index, (socket, bytes)) in sends.iter().enumerate() {
+fn send_batch(ring: &mut IoUring, sends: &Sends<'_>, results: &mut [Option<Result<usize, Errno>>]) {
+    let mut open = 0;
+    for (number, entry) in sends.iter().enumerate() {
+        let Some((socket, bytes)) = entry else { continue };
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         let entry = opcode::Send::new(types::Fd(socket.as_raw_fd()), bytes.as_ptr(), length)
             .flags(FLAGS.bits() as i32)
             .build()
-            .user_data(index as u64);
+            .user_data(number as u64);
         // SAFETY: The socket and the bytes are borrowed until this function returns, and it returns only when every
         // entry that was pushed has completed (the loop below), so the kernel never uses either after their end.
         let pushed = unsafe { ring.submission().push(&entry) };
-        // The ring is empty at the start and has room for a whole batch.
-        assert!(pushed.is_ok(), "a batch is never longer than the ring");
-        results.push(Err(Errno::AGAIN));
+        assert!(pushed.is_ok(), "the ring is empty before, and a batch is never longer than it");
+        open += 1;
     }
-    let mut open = sends.len();
     while open > 0 {
         match ring.submit_and_wait(open) {
             Ok(_) => {}
@@ -93,8 +104,8 @@ fn send_batch(
         for completed in ring.completion() {
             let result = completed.result();
             let value = usize::try_from(result).map_err(|_| Errno::from_raw_os_error(-result));
-            if let Some(slot) = results.get_mut(first + completed.user_data() as usize) {
-                *slot = value;
+            if let Some(result) = results.get_mut(completed.user_data() as usize) {
+                *result = Some(value);
             }
             open -= 1;
         }
@@ -114,31 +125,38 @@ mod tests {
     fn check(mut sender: BatchedSend) {
         let pairs: Vec<_> = (0..600).map(|_| pair()).collect();
         let texts: Vec<Vec<u8>> = (0..600).map(|number: u32| number.to_le_bytes().to_vec()).collect();
-        let sends: Vec<_> =
-            pairs.iter().zip(&texts).map(|((from, _), text)| (from.as_fd(), &text[..])).collect();
-        let mut results = Vec::new();
-        sender.send_each(&sends, &mut results);
-        assert!(results.iter().all(|result| *result == Ok(4)));
-        for ((_, to), text) in pairs.iter().zip(&texts) {
+        let is_gap = |number: usize| number % 7 == 3;
+        let entries = pairs.iter().zip(&texts).enumerate();
+        let sends: Vec<_> = entries
+            .map(|(number, ((from, _), text))| (!is_gap(number)).then_some((from.as_fd(), &text[..])))
+            .collect();
+        sender.send_each(&sends);
+        for (number, ((_, to), text)) in pairs.iter().zip(&texts).enumerate() {
             let mut got = [0; 8];
-            let (count, _) = recv(to, &mut got, RecvFlags::empty()).unwrap();
-            assert_eq!(&got[..count], &text[..]);
+            let received = recv(to, &mut got, RecvFlags::empty());
+            if is_gap(number) {
+                assert_eq!((sender.result(number), received.err()), (None, Some(Errno::AGAIN)));
+            } else {
+                assert_eq!((sender.result(number), received.unwrap().0), (Some(Ok(4)), 4));
+                assert_eq!(&got[..4], &text[..]);
+            }
         }
         // A socket that takes no more, and one whose other end is gone.
         let (full, _keep) = pair();
         let (broken, gone) = pair();
         drop(gone);
         let much = vec![7; 64 << 20];
-        sender.send_each(&[(full.as_fd(), &much), (broken.as_fd(), b"x")], &mut results);
-        assert!(matches!(results[0], Ok(count) if count < much.len()));
-        assert_eq!(results[1], Err(Errno::PIPE));
-        sender.send_each(&[(full.as_fd(), &much), (full.as_fd(), b"x")], &mut results);
-        assert_eq!(results, [Err(Errno::AGAIN), Err(Errno::AGAIN)]);
+        sender.send_each(&[Some((full.as_fd(), &much)), Some((broken.as_fd(), b"x"))]);
+        assert!(matches!(sender.result(0), Some(Ok(count)) if count < much.len()));
+        assert_eq!(sender.result(1), Some(Err(Errno::PIPE)));
+        sender.send_each(&[Some((full.as_fd(), &much)), Some((full.as_fd(), b"x"))]);
+        assert_eq!(sender.result(0), Some(Err(Errno::AGAIN)));
+        assert_eq!(sender.result(1), Some(Err(Errno::AGAIN)));
     }
 
     #[test]
     fn each_socket_gets_its_bytes() {
         check(BatchedSend::new());
-        check(BatchedSend { ring: None });
+        check(BatchedSend { ring: None, results: Vec::new() });
     }
 }

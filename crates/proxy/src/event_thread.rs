@@ -244,14 +244,14 @@ impl EventThread {
             for (end, side) in client.into_iter().chain(server) {
                 if let Some(bytes) = side.waiting() {
                     places.push((*index, end));
-                    sends.push((side.socket.descriptor(), bytes));
+                    sends.push(Some((side.socket.descriptor(), bytes)));
                 }
             }
         }
-        let mut results = Vec::with_capacity(sends.len());
-        self.sender.send_each(&sends, &mut results);
+        self.sender.send_each(&sends);
         drop(sends);
-        for ((index, end), result) in places.into_iter().zip(results) {
+        for (number, (index, end)) in places.into_iter().enumerate() {
+            let Some(result) = self.sender.result(number) else { continue };
             let index = index as usize;
             let turn = Turn {
                 shared: &self.shared,

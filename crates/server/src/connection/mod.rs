@@ -17,9 +17,11 @@ use errors::SqlError;
 use login::Login;
 use network::{Receive, ReceiveBuffer, Socket};
 use proxy_script::Reply;
+use rustix::io::Errno;
 use scripted::Scripted;
 use session::{ClientHost, RefusedConnection};
 use std::net::SocketAddr;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::time::Duration;
 use stdx::ids::Lsn;
@@ -397,6 +399,26 @@ impl Connection {
         }
     }
 
+    /// The answers, if they go to the socket as they are: see [`Connection::note_sent`].
+    pub fn plain_answer(&self) -> Option<(BorrowedFd<'_>, &[u8])> {
+        let bytes = self.encoder.output.bytes();
+        (!bytes.is_empty() && self.transport.is_plain())
+            .then(|| (self.transport.socket().descriptor(), bytes))
+    }
+
+    /// As [`Connection::send`], after an attempt to send [`Connection::plain_answer`]; None if there was none.
+    pub fn note_sent(
+        &mut self,
+        sent: Option<Result<usize, Errno>>,
+        now: Duration,
+    ) -> Result<bool, NetworkError> {
+        let Some(sent) = sent else { return self.send(now) };
+        let bytes = self.encoder.output.bytes();
+        let sent = self.transport.note_sent(bytes, sent);
+        self.encoder.output.clear();
+        self.after_send(sent, now)
+    }
+
     /// Sends the answers without waiting; false if the socket did not take all of them: the client then has
     /// net_write_timeout to do so.
     pub fn send(&mut self, now: Duration) -> Result<bool, NetworkError> {
@@ -407,6 +429,10 @@ impl Connection {
             self.encoder.output.clear();
             sent
         };
+        self.after_send(sent, now)
+    }
+
+    fn after_send(&mut self, sent: Result<bool, NetworkError>, now: Duration) -> Result<bool, NetworkError> {
         if self.is_lingering && sent == Ok(true) {
             self.transport.socket().shut_down_sending();
         } else if let (Ok(false), Some(session)) = (sent, &self.session) {

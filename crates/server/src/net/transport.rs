@@ -259,13 +259,27 @@ impl Transport {
         }
     }
 
+    /// Whether what is sent next goes to the socket as it is.
+    pub fn is_plain(&self) -> bool {
+        self.tls.is_none() && self.compression.is_none() && self.unsent.is_empty()
+    }
+
+    /// As [`Transport::send`], after an attempt to send the bytes to a plain socket.
+    pub fn note_sent(&mut self, bytes: &[u8], sent: Result<usize, Errno>) -> Result<bool, NetworkError> {
+        let sent = match sent {
+            Err(Errno::AGAIN) => 0,
+            sent => sent?,
+        };
+        self.sent_bytes += sent as u64;
+        self.unsent.extend_from_slice(&bytes[sent..]);
+        Ok(self.unsent.is_empty())
+    }
+
     /// Sends without waiting. What the socket does not take is kept; false if there is such a rest.
     pub fn send(&mut self, bytes: &[u8]) -> Result<bool, NetworkError> {
-        if self.tls.is_none() && self.compression.is_none() && self.unsent.is_empty() {
+        if self.is_plain() {
             let sent = self.socket.send(bytes)?;
-            self.sent_bytes += sent as u64;
-            self.unsent.extend_from_slice(&bytes[sent..]);
-            return Ok(self.unsent.is_empty());
+            return self.note_sent(bytes, Ok(sent));
         }
         self.queue(bytes)?;
         self.flush_unsent()

@@ -3,6 +3,7 @@
 
 use super::{Message, Reactor};
 use crate::connection::{Connection, Next, Turn};
+use env::BatchedSend;
 use network::{Listener, ReceiveBuffer};
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, Event, EventData, EventFlags};
@@ -48,6 +49,8 @@ pub(crate) struct Core {
     ready: VecDeque<u32>,
     /// Answers of this round, and those that wait for a flush of the log.
     pub answers: Vec<Answer>,
+    /// Sends the answers of a round.
+    pub sender: BatchedSend,
     /// Another thread flushes, and will wake this reactor at its end.
     pub awaits_flush: bool,
     /// Memory for connections with something to read or to say.
@@ -117,6 +120,7 @@ impl Core {
             next_event: 0,
             ready: VecDeque::new(),
             answers: Vec::new(),
+            sender: BatchedSend::new(),
             awaits_flush: false,
             buffers: Vec::new(),
             outputs: Vec::new(),

@@ -222,10 +222,12 @@ impl Worker {
         let durable = if needs_log { self.group.shared.instance.durable_lsn() } else { Lsn(0) };
         let mut answers = std::mem::take(&mut core.answers);
         let mut closing = Vec::new();
-        for Answer { slot, mut connection, next, .. } in
-            answers.extract_if(.., |answer| answer.lsn <= durable)
-        {
-            match connection.send(core.now) {
+        let leaving: Vec<Answer> = answers.extract_if(.., |answer| answer.lsn <= durable).collect();
+        let sends: Vec<_> = leaving.iter().map(|answer| answer.connection.plain_answer()).collect();
+        core.sender.send_each(&sends);
+        drop(sends);
+        for (index, Answer { slot, mut connection, next, .. }) in leaving.into_iter().enumerate() {
+            match connection.note_sent(core.sender.result(index), core.now) {
                 Ok(_) if next != Next::Close && !core.is_stopping => core.put_back(slot, connection, next),
                 _ => {
                     core.take_memory_back(&mut connection);
