@@ -109,3 +109,29 @@ fn scripts_write_what_they_do_in_the_original() {
         assert_eq!(expected.lines().count(), got.lines().count(), "lines of {}", script.display());
     }
 }
+
+#[test]
+fn differences_are_as_they_say() {
+    let output = run("/cases/differences.lua", include_str!("differences.lua"));
+    assert!(output.ends_with("done\n") || output.ends_with(" done\n"), "{output}");
+    assert!(output.contains("(error) (/cases/differences.lua:"), "{output}");
+}
+
+#[test]
+fn a_module_wins_over_a_file() {
+    let folder = std::env::temp_dir().join(format!("proxy_modules_{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("proxy")).unwrap();
+    std::fs::write(folder.join("proxy/commands.lua"), "return 'of the path'").unwrap();
+    std::fs::write(folder.join("own.lua"), "return 'of the path'").unwrap();
+    let script = format!(
+        "package.path = '{}/?.lua' print(type(require('proxy.commands')), require('own'))",
+        folder.display()
+    );
+    assert_eq!(run("/cases/path.lua", &script), "table\tof the path\n");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn shutdown_reaches_the_host() {
+    assert_eq!(run("/cases/end.lua", "require('chassis').set_shutdown()"), "shutdown\n");
+}
