@@ -7,19 +7,21 @@ use mlua::{Function, Lua, LuaString, MultiValue, Table, Value};
 /// Makes the Lua function around one in Rust: it raises what the inner one only returns.
 const BINDING: &str = include_str!("lua/binding.lua");
 
-/// First result of an inner function: what follows is the text to raise.
-const RAISED: i64 = -1;
-
-/// Results that [`BINDING`] can pass on.
-const RESULTS_MAX: usize = 3;
+/// First results of an inner function, as [`BINDING`] takes them: what follows are the results, a text to raise with the
+/// caller's position, or a value to raise.
+const RETURNED: i64 = 0;
+const RAISED_TEXT: i64 = -1;
+const RAISED_VALUE: i64 = -2;
 
 /// Why a function does not return.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The argument of that number (from 1) does not fit: why.
     Argument(usize, String),
-    /// Raised as it is.
+    /// Raised with the caller's position before it.
     Text(String),
+    /// Raised as it is: what a function of the script has raised.
+    Value(Value),
     /// Of the interpreter: out of memory, or of a function that was called back.
     Lua(mlua::Error),
 }
@@ -30,7 +32,7 @@ impl From<mlua::Error> for Failure {
     }
 }
 
-/// What a function returns: at most [`RESULTS_MAX`] values.
+/// What a function returns.
 pub(crate) type Outcome = Result<Vec<Value>, Failure>;
 
 /// No value, one value: what most functions return.
@@ -84,26 +86,24 @@ impl Binder {
     }
 }
 
-/// The form that [`BINDING`] takes: the count of results and the results, or [`RAISED`] and a text.
+/// The form that [`BINDING`] takes.
 fn pack(lua: &Lua, outcome: Outcome) -> mlua::Result<MultiValue> {
-    let text = match outcome {
-        Ok(values) => {
-            assert!(values.len() <= RESULTS_MAX, "the binding passes on three results");
-            let count = Value::Integer(values.len() as i64);
-            let mut packed = MultiValue::from_vec(values);
-            packed.push_front(count);
-            return Ok(packed);
-        }
+    let (status, values) = match outcome {
+        Ok(values) => (RETURNED, values),
         Err(Failure::Lua(error)) => return Err(error),
-        Err(Failure::Text(text)) => text,
+        Err(Failure::Value(value)) => (RAISED_VALUE, vec![value]),
+        Err(Failure::Text(text)) => (RAISED_TEXT, vec![Value::String(lua.create_string(text)?)]),
         Err(Failure::Argument(number, why)) => {
             // Level 0 is this function, level 1 the one that the script called.
             let name =
                 lua.inspect_stack(1, |frame| frame.names().name.map(|name| name.into_owned())).flatten();
-            format!("bad argument #{number} to '{}' ({why})", name.as_deref().unwrap_or("?"))
+            let text = format!("bad argument #{number} to '{}' ({why})", name.as_deref().unwrap_or("?"));
+            (RAISED_TEXT, vec![Value::String(lua.create_string(text)?)])
         }
     };
-    Ok(MultiValue::from_vec(vec![Value::Integer(RAISED), Value::String(lua.create_string(text)?)]))
+    let mut packed = MultiValue::from_vec(values);
+    packed.push_front(Value::Integer(status));
+    Ok(packed)
 }
 
 /// The arguments of a call.
@@ -122,6 +122,16 @@ impl Arguments {
     /// The argument of that number, from 1; nil when it was not given.
     pub(crate) fn value(&self, number: usize) -> &Value {
         self.values.get(number - 1).unwrap_or(&Value::Nil)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.values.len()
+    }
+
+    /// All from that number on.
+    pub(crate) fn from(&self, number: usize) -> Vec<Value> {
+        self.values.iter().skip(number - 1).cloned().collect()
     }
 
     /// Whether there is none of that number, or nil.

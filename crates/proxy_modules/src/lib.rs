@@ -9,6 +9,7 @@ mod glib;
 mod host;
 mod keywords;
 mod lexer;
+mod lpeg;
 mod module;
 mod password;
 mod posix;
@@ -48,7 +49,7 @@ pub fn install(lua: &Lua, host: Arc<dyn Host>) -> mlua::Result<()> {
 type Open = fn(&Lua, &Binder, &Arc<dyn Host>) -> mlua::Result<Table>;
 
 /// The modules in Rust: name, whether requiring it also sets a global of that name, and how the table is made.
-const NATIVE: [(&str, bool, Open); 7] = [
+const NATIVE: [(&str, bool, Open); 8] = [
     ("mysql.tokenizer", false, |lua, binder, _| tokenizer::open(lua, binder)),
     ("mysql.proto", false, |lua, binder, _| proto::open(lua, binder)),
     ("mysql.password", false, password::open),
@@ -56,4 +57,5 @@ const NATIVE: [(&str, bool, Open); 7] = [
     ("glib2", true, |lua, binder, _| glib::open(lua, binder)),
     ("posix", true, |lua, binder, _| posix::open(lua, binder)),
     ("lfs", true, |lua, binder, _| file_system::open(lua, binder)),
+    ("lpeg", true, |lua, binder, _| lpeg::open(lua, binder)),
 ];

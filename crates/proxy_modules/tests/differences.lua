@@ -109,6 +109,30 @@ tables("insert into t values (1) on duplicate key update a = 2", "d.t write")
 tables("select a from t for update", "d.t read")
 tables("select case when a then 1 else 2 end from t use index (i, j), u", "d.t read, d.u read")
 
+local lpeg = require("lpeg")
+-- Refuses the grammar: "possible infinite loop in rule '1'".
+assert(lpeg.match(lpeg.P{lpeg.V(2)^0, lpeg.P"a"^-1}, "aab") == 3)
+-- Adds a zero byte.
+assert(lpeg.match(lpeg.C"a" / "%", "a") == "%")
+-- What is too much is an error, not the end of the memory or of the stack.
+done, text = pcall(function() local p = lpeg.P"a"^100000000 return p end)
+assert(not done and text:find("pattern too big"), text)
+done, text = pcall(function() local p = lpeg.P{"a" * lpeg.V(1) + ""} return (p:match(("a"):rep(1000000))) end)
+assert(not done and text:find("too many pending calls/choices"), text)
+local deep = lpeg.C"a"
+for _ = 1, 1000 do deep = lpeg.C(deep) end
+done, text = pcall(lpeg.match, deep, "a")
+assert(not done and text:find("too many nested captures"), text)
+local chain = lpeg.P(false)
+for i = 1, 100000 do chain = chain + "x" end
+chain = nil
+collectgarbage()
+
+-- The position in the script stands in the text even after a tail call, for functions in C.
+local function tail() return require("glib2").md5() end
+done, text = pcall(tail)
+assert(not done and text == "bad argument #1 to '?' (string expected, got no value)", text)
+
 -- One that calls no chassis.log("error"), which ends the process.
 require("chassis").log("error", "an error")
 print("done")
