@@ -72,9 +72,7 @@ impl Binder {
     where
         F: Fn(&Lua, &Arguments) -> Outcome + Send + Sync + 'static,
     {
-        let inner =
-            lua.create_function(move |lua, values: MultiValue| pack(lua, body(lua, &Arguments { values })))?;
-        self.bind.call(inner)
+        self.bind.call(inner(lua, body)?)
     }
 
     /// Puts the function into a module under its name.
@@ -84,6 +82,14 @@ impl Binder {
     {
         module.raw_set(name, self.function(lua, body)?)
     }
+}
+
+/// The function that [`BINDING`] takes; for modules that have a binding of their own.
+pub(crate) fn inner<F>(lua: &Lua, body: F) -> mlua::Result<Function>
+where
+    F: Fn(&Lua, &Arguments) -> Outcome + Send + Sync + 'static,
+{
+    lua.create_function(move |lua, values: MultiValue| pack(lua, body(lua, &Arguments { values })))
 }
 
 /// The form that [`BINDING`] takes.

@@ -2,6 +2,8 @@
 //! match wins, as between a number, a name that begins with digits, and a name right before a parenthesis.
 //! Main type: [`Token`]; the way in is [`tokens`].
 
+use std::sync::LazyLock;
+
 use crate::keywords::{FIRST_KEYWORD, KEYWORDS};
 
 /// The kinds of token that are no keywords, each with the number that scripts see. Between them (28 to 260) stand the keywords.
@@ -80,14 +82,13 @@ pub(crate) struct Token {
 
 impl Token {
     /// The name that belongs to the number.
-    pub(crate) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> &'static str {
+        static KEYWORD_NAMES: LazyLock<Vec<String>> =
+            LazyLock::new(|| KEYWORDS.iter().map(|word| format!("TK_SQL_{word}")).collect());
         let id = usize::from(self.id);
-        if let Some(name) = NAMES.get(id) {
-            return (*name).to_owned();
-        }
-        match KEYWORDS.get(id - NAMES.len()) {
-            Some(word) => format!("TK_SQL_{word}"),
-            None => "TK_COMMENT_MYSQL".to_owned(),
+        match NAMES.get(id) {
+            Some(name) => name,
+            None => KEYWORD_NAMES.get(id - NAMES.len()).map_or("TK_COMMENT_MYSQL", String::as_str),
         }
     }
 }

@@ -1,26 +1,26 @@
 //! Module `mysql.tokenizer`: `tokenize(statement)` gives a list object with `#` and `[i]`, each token with `token_id`,
 //! `token_name` and `text`.
 
-use mlua::{AnyUserData, Lua, Table, UserData, UserDataFields, Value};
+use mlua::{AnyUserData, Function, Lua, Table, UserData, UserDataFields, Value};
 
-use crate::function::{Arguments, Binder, Failure, Outcome, nothing, one, one_string};
+use crate::function::{self, Arguments, Binder, Failure, Outcome, one};
 use crate::lexer::{self, Token};
 use crate::module;
+
+/// Makes the function that is asked for a token around one that only finds it. Tokens are objects of Lua's own, whose fields are
+/// read without a call: a script reads each several times.
+const TOKENS: &str = include_str!("lua/tokens.lua");
 
 /// What `tokenize` returns.
 struct Tokens(Vec<Token>);
 
 impl UserData for Tokens {
     fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
-        fields.add_meta_field_with("__index", |lua| module::binder(lua)?.function(lua, token_at));
+        fields.add_meta_field_with("__index", |lua| {
+            lua.load(TOKENS).set_name("=[tokens]").call::<Function>(function::inner(lua, token_at)?)
+        });
         fields.add_meta_field_with("__newindex", |lua| module::binder(lua)?.function(lua, refuse_assignment));
         fields.add_meta_field_with("__len", |lua| module::binder(lua)?.function(lua, count));
-    }
-}
-
-impl UserData for Token {
-    fn add_fields<F: UserDataFields<Self>>(fields: &mut F) {
-        fields.add_meta_field_with("__index", |lua| module::binder(lua)?.function(lua, field_of_token));
     }
 }
 
@@ -43,14 +43,17 @@ fn object(arguments: &Arguments) -> Result<&AnyUserData, Failure> {
     }
 }
 
+/// The parts of a token: number, name, text; nothing if there is none of that position.
 fn token_at(lua: &Lua, arguments: &Arguments) -> Outcome {
     let tokens = object(arguments)?.borrow::<Tokens>()?;
     let position = arguments.integer(lua, 2)?;
     let index = usize::try_from(position).ok().and_then(|position| position.checked_sub(1));
-    match index.and_then(|index| tokens.0.get(index)) {
-        Some(token) => one(Value::UserData(lua.create_userdata(token.clone())?)),
-        None => nothing(),
-    }
+    let Some(token) = index.and_then(|index| tokens.0.get(index)) else { return Ok(Vec::new()) };
+    Ok(vec![
+        Value::Integer(i64::from(token.id)),
+        Value::String(lua.create_string(token.name())?),
+        Value::String(lua.create_string(&token.text)?),
+    ])
 }
 
 fn refuse_assignment(lua: &Lua, arguments: &Arguments) -> Outcome {
@@ -60,15 +63,4 @@ fn refuse_assignment(lua: &Lua, arguments: &Arguments) -> Outcome {
 
 fn count(_: &Lua, arguments: &Arguments) -> Outcome {
     one(Value::Integer(object(arguments)?.borrow::<Tokens>()?.0.len() as i64))
-}
-
-fn field_of_token(lua: &Lua, arguments: &Arguments) -> Outcome {
-    let token = object(arguments)?.borrow::<Token>()?;
-    let key = arguments.text(lua, 2)?;
-    match key.as_str() {
-        "text" => one_string(lua, &token.text),
-        "token_name" => one_string(lua, token.name()),
-        "token_id" => one(Value::Integer(i64::from(token.id))),
-        _ => Err(Failure::Text(format!("tokens[...] has no {key} field"))),
-    }
 }

@@ -135,3 +135,9 @@ fn a_module_wins_over_a_file() {
 fn shutdown_reaches_the_host() {
     assert_eq!(run("/cases/end.lua", "require('chassis').set_shutdown()"), "shutdown\n");
 }
+
+#[test]
+fn random_bytes_raise_strings_only() {
+    let output = run("/cases/random.lua", include_str!("random.lua"));
+    assert!(output.starts_with("(critical) (/cases/random.lua:"), "{output}");
+}

@@ -4,7 +4,7 @@
 use mlua::Value;
 
 use super::captures::{Event, Reader};
-use super::program::{Capture, Op};
+use super::program::{ByteSet, Capture, Op};
 use crate::function::Failure;
 
 /// Calls and choices that may wait.
@@ -66,7 +66,8 @@ impl<'a> Machine<'a> {
         let taken = match op {
             Op::Text(text) => rest.starts_with(text).then_some(text.len()),
             Op::Any(count) => (rest.len() >= *count).then_some(*count),
-            Op::Set(bits) => rest.first().filter(|byte| has(bits, **byte)).map(|_| 1),
+            Op::Set(bytes) => rest.first().filter(|byte| has(bytes, **byte)).map(|_| 1),
+            Op::Span(bytes) => Some(rest.iter().take_while(|byte| has(bytes, **byte)).count()),
             _ => return self.control(op, at, position, reader),
         };
         Ok(match taken {
@@ -144,7 +145,7 @@ impl<'a> Machine<'a> {
                 Step::To(1)
             }
             Op::Ask(function, with_part) => self.ask(*function, *with_part, position, reader)?,
-            Op::Fail | Op::Text(_) | Op::Any(_) | Op::Set(_) => Step::Fails,
+            Op::Fail | Op::Text(_) | Op::Any(_) | Op::Set(_) | Op::Span(_) => Step::Fails,
         })
     }
 
@@ -220,6 +221,6 @@ impl<'a> Machine<'a> {
     }
 }
 
-fn has(bits: &[u64; 4], byte: u8) -> bool {
-    bits[usize::from(byte >> 6)] & 1 << (byte & 63) != 0
+fn has(bytes: &ByteSet, byte: u8) -> bool {
+    bytes[usize::from(byte >> 6)] & 1 << (byte & 63) != 0
 }

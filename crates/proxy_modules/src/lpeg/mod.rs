@@ -12,7 +12,7 @@ use mlua::{AnyUserData, Function, Lua, Table, UserData, UserDataFields, Value};
 
 use self::captures::Reader;
 use self::machine::Machine;
-use self::program::{Capture, Op, Pattern, RuleName};
+use self::program::{Capture, Op, Pattern, RuleName, set_of};
 use crate::function::{Arguments, Binder, Failure, Outcome, nothing, one, one_string};
 use crate::module;
 
@@ -241,7 +241,7 @@ fn alternative(lua: &Lua, arguments: &Arguments) -> Outcome {
 /// `p1 - p2`: p1 where p2 does not match.
 fn difference(lua: &Lua, arguments: &Arguments) -> Outcome {
     let (first, second) = (operand(lua, arguments, 1)?, operand(lua, arguments, 2)?);
-    object(lua, second.pattern.negated().then(first.pattern), joined(lua, first.kept, second.kept)?)
+    object(lua, first.pattern.without(second.pattern), joined(lua, first.kept, second.kept)?)
 }
 
 /// `p / text`, `p / table`, `p / function`.
@@ -270,14 +270,6 @@ fn repeated(lua: &Lua, arguments: &Arguments) -> Outcome {
         return Err(Failure::Text("loop body may accept empty string".to_owned()));
     }
     object(lua, part.pattern.at_least(times), part.kept)
-}
-
-fn set_of(bytes: &[u8]) -> [u64; 4] {
-    let mut set = [0; 4];
-    for byte in bytes {
-        set[usize::from(byte >> 6)] |= 1 << (byte & 63);
-    }
-    set
 }
 
 fn rule_name(value: &Value) -> Result<RuleName, Failure> {

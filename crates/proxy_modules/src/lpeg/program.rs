@@ -60,8 +60,10 @@ pub(super) enum Op {
     Text(Arc<[u8]>),
     /// Any so many bytes.
     Any(usize),
-    /// A byte of a set: a bit for each.
-    Set(Box<[u64; 4]>),
+    /// A byte of a set.
+    Set(Box<ByteSet>),
+    /// All bytes of a set that follow.
+    Span(Box<ByteSet>),
     /// Goes on, and from there when that fails.
     Choice(isize),
     /// Drops the last choice and jumps.
@@ -92,7 +94,12 @@ pub(super) struct Pattern {
     pub(super) is_nullable: bool,
     /// Rules that may be called before anything was matched.
     leading: Vec<RuleName>,
+    /// The bytes of which it matches one, if it is a pattern of that kind: such patterns become one instruction together.
+    bytes: Option<ByteSet>,
 }
+
+/// A set of bytes: a bit for each.
+pub(super) type ByteSet = [u64; 4];
 
 /// A pattern made of others, which it shares with them: a choice of a thousand words is made by a thousand additions, each of
 /// which leaves a pattern behind. Chains are as long as a script wants, so nothing recurses over them.
@@ -191,12 +198,13 @@ enum Task {
 
 impl Pattern {
     fn program(ops: Vec<Op>, is_nullable: bool) -> Pattern {
-        Pattern { node: Node::new(Kind::Program(ops), Vec::new()), is_nullable, leading: Vec::new() }
+        let node = Node::new(Kind::Program(ops), Vec::new());
+        Pattern { node, is_nullable, leading: Vec::new(), bytes: None }
     }
 
     /// A pattern around this one.
     fn within(self, kind: Kind, is_nullable: bool) -> Pattern {
-        Pattern { node: Node::new(kind, vec![self.node]), is_nullable, leading: self.leading }
+        Pattern { node: Node::new(kind, vec![self.node]), is_nullable, leading: self.leading, bytes: None }
     }
 
     /// Instructions of the program.
@@ -221,11 +229,12 @@ impl Pattern {
         if text.is_empty() {
             return Pattern::program(Vec::new(), true);
         }
-        Pattern::program(vec![Op::Text(text.into())], false)
+        let bytes = if let [byte] = text { Some(set_of(&[*byte])) } else { None };
+        Pattern { bytes, ..Pattern::program(vec![Op::Text(text.into())], false) }
     }
 
-    pub(super) fn set(bits: [u64; 4]) -> Pattern {
-        Pattern::program(vec![Op::Set(Box::new(bits))], false)
+    pub(super) fn set(bytes: ByteSet) -> Pattern {
+        Pattern { bytes: Some(bytes), ..Pattern::program(vec![Op::Set(Box::new(bytes))], false) }
     }
 
     pub(super) fn boolean(value: bool) -> Pattern {
@@ -238,7 +247,8 @@ impl Pattern {
         let any = Pattern::program(vec![Op::Any(bytes)], false);
         match count {
             0 => Pattern::text(b""),
-            1.. => any,
+            1 => Pattern { bytes: Some([u64::MAX; 4]), ..any },
+            2.. => any,
             _ => any.negated(),
         }
     }
@@ -256,15 +266,28 @@ impl Pattern {
             leading.extend(next.leading);
         }
         let is_nullable = self.is_nullable && next.is_nullable;
-        Pattern { node: Node::new(Kind::Sequence, vec![self.node, next.node]), is_nullable, leading }
+        let node = Node::new(Kind::Sequence, vec![self.node, next.node]);
+        Pattern { node, is_nullable, leading, bytes: None }
     }
 
     /// The first, or if it fails the second.
     pub(super) fn or(self, other: Pattern) -> Pattern {
+        if let (Some(first), Some(second)) = (self.bytes, other.bytes) {
+            return Pattern::set(std::array::from_fn(|word| first[word] | second[word]));
+        }
         let mut leading = self.leading;
         leading.extend(other.leading);
         let is_nullable = self.is_nullable || other.is_nullable;
-        Pattern { node: Node::new(Kind::Choice, vec![self.node, other.node]), is_nullable, leading }
+        let node = Node::new(Kind::Choice, vec![self.node, other.node]);
+        Pattern { node, is_nullable, leading, bytes: None }
+    }
+
+    /// The pattern where the other does not match.
+    pub(super) fn without(self, other: Pattern) -> Pattern {
+        if let (Some(bytes), Some(others)) = (self.bytes, other.bytes) {
+            return Pattern::set(std::array::from_fn(|word| bytes[word] & !others[word]));
+        }
+        other.negated().then(self)
     }
 
     /// Fails where the pattern matches.
@@ -279,6 +302,9 @@ impl Pattern {
 
     /// At least so many times.
     pub(super) fn at_least(self, count: usize) -> Pattern {
+        if let (Some(bytes), 0) = (self.bytes, count) {
+            return Pattern::program(vec![Op::Span(Box::new(bytes))], true);
+        }
         let is_nullable = self.is_nullable || count == 0;
         self.within(Kind::AtLeast(count), is_nullable)
     }
@@ -299,6 +325,15 @@ impl Pattern {
         let is_nullable = self.is_nullable;
         self.within(Kind::Asked(function, with_part), is_nullable)
     }
+}
+
+/// The set of those bytes.
+pub(super) fn set_of(bytes: &[u8]) -> ByteSet {
+    let mut set = [0; 4];
+    for byte in bytes {
+        set[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+    set
 }
 
 fn distance(ops: usize) -> isize {
