@@ -30,6 +30,13 @@ assert(parameter(13, "\208\7") == 2000)
 -- A count of parameters that no packet has room for.
 assert(not pcall(proto.from_stmt_execute_packet, "\23\1\0\0\0\0\1\0\0\0\0\1", 1e15))
 
+-- Loses the upper half of a number of eight bytes whose bit 31 is set.
+assert(proto.from_ok_packet("\0\254\0\0\0\128\1\0\0\0\0\0\0\0\0").affected_rows == 2^32 + 2^31)
+
+-- Goes on with a text whose closing quote has a quote of another kind right behind it.
+local tokens = require("mysql.tokenizer").tokenize("select 'a'`b`, ''\"c\"")
+assert(#tokens == 6 and tokens[2].text == "a" and tokens[3].text == "b" and tokens[6].text == "c")
+
 local lfs = require("lfs")
 -- Jumps to address 0.
 assert(lfs.attributes("/", "nope") == nil)

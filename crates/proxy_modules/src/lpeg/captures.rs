@@ -196,8 +196,18 @@ impl Reader<'_> {
     fn replaced(&self, machine: &Machine<'_>, open: usize, number: i64) -> Result<Value, Failure> {
         let template: LuaString = self.kept.raw_get(number)?;
         let inner = open + 1..close_of(machine, open);
-        let opens: Vec<usize> =
-            inner.filter(|at| matches!(machine.events[*at], Event::Open { .. })).collect();
+        let mut opens = vec![open];
+        for at in inner {
+            if let Event::Open { capture, .. } = machine.events[at]
+                && opens.len() <= 9
+            {
+                if capture != Capture::Simple {
+                    let index = opens.len();
+                    return Err(Failure::Text(format!("invalid capture #{index} in replacement pattern")));
+                }
+                opens.push(at);
+            }
+        }
         let mut out = Vec::new();
         let template = template.as_bytes();
         let mut bytes = template.iter();
@@ -214,16 +224,10 @@ impl Reader<'_> {
                 continue;
             }
             let index = usize::from(digit - b'0');
-            let at = match index.checked_sub(1) {
-                None => open,
-                Some(index) => *opens
-                    .get(index)
-                    .ok_or_else(|| Failure::Text(format!("invalid capture index ({})", index + 1)))?,
+            let Some(at) = opens.get(index) else {
+                return Err(Failure::Text(format!("invalid capture index ({index})")));
             };
-            if index > 0 && !matches!(machine.events[at], Event::Open { capture: Capture::Simple, .. }) {
-                return Err(Failure::Text(format!("invalid capture #{index} in replacement pattern")));
-            }
-            out.extend(&self.text[span(machine, at)]);
+            out.extend(&self.text[span(machine, *at)]);
         }
         Ok(Value::String(self.lua.create_string(out)?))
     }

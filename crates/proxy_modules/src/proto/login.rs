@@ -89,11 +89,14 @@ pub(super) fn decode_challenge(packet: &mut Reader<'_>, fields: &Fields<'_>) -> 
     packet.bytes(GREETING_RESERVED_BYTES)?;
     fields.set("capabilities", capabilities)?;
     if capabilities & PLUGIN_AUTH != 0 {
-        if challenge_bytes <= FIRST_PART_BYTES {
+        // However few bytes the scramble has, its second part takes the room of the usual one.
+        let second_bytes = challenge_bytes.saturating_sub(FIRST_PART_BYTES);
+        let second = packet.bytes(second_bytes.max(SECOND_PART_BYTES))?;
+        challenge.extend(&second[..second_bytes]);
+        fields.set_filled("auth_plugin_name", packet.null_terminated_or_rest())?;
+        if challenge_bytes == 0 {
             return Ok(());
         }
-        challenge.extend(packet.bytes(challenge_bytes - FIRST_PART_BYTES)?);
-        fields.set_filled("auth_plugin_name", packet.null_terminated_or_rest())?;
     } else if capabilities & SECURE_CONNECTION != 0 {
         challenge.extend(packet.bytes(SECOND_PART_BYTES)?);
     }

@@ -52,7 +52,7 @@ pub(super) fn decode_err(packet: &mut Reader<'_>, fields: &Fields<'_>) -> Decode
     expect(packet, ERR)?;
     fields.set("errcode", packet.u16()?)?;
     expect(packet, b'#')?;
-    fields.set_bytes("sqlstate", packet.bytes(STATE_BYTES)?)?;
+    fields.set_filled("sqlstate", Reader::new(packet.bytes(STATE_BYTES)?).null_terminated_or_rest())?;
     fields.set_filled("errmsg", packet.null_terminated_or_rest())?;
     Ok(())
 }
