@@ -1,7 +1,8 @@
 //! The tokens of a statement as MySQL Proxy has them: a rough split that never fails and knows nothing of grammar. The longest
 //! match wins, as between a number, a name that begins with digits, and a name right before a parenthesis.
-//! Main type: [`Token`]; the way in is [`tokens`].
+//! Main type: [`Token`]; the way in is [`each_token`].
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use crate::keywords::{FIRST_KEYWORD, KEYWORDS};
@@ -73,29 +74,26 @@ const NAMES: [&str; FIRST_KEYWORD as usize] = [
     "TK_LOGICAL_OR",
 ];
 
-/// A token: its number, and its text without quotes and comment marks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
+/// A token: its number, and its text without quotes and comment marks, which is part of the statement unless a quote or a
+/// backslash in it was taken out.
+pub(crate) struct Token<'a> {
     pub(crate) id: u16,
-    pub(crate) text: Vec<u8>,
+    pub(crate) text: Cow<'a, [u8]>,
 }
 
-impl Token {
-    /// The name that belongs to the number.
-    pub(crate) fn name(&self) -> &'static str {
-        static KEYWORD_NAMES: LazyLock<Vec<String>> =
-            LazyLock::new(|| KEYWORDS.iter().map(|word| format!("TK_SQL_{word}")).collect());
-        let id = usize::from(self.id);
-        match NAMES.get(id) {
-            Some(name) => name,
-            None => KEYWORD_NAMES.get(id - NAMES.len()).map_or("TK_COMMENT_MYSQL", String::as_str),
-        }
+/// The name that belongs to a token's number.
+pub(crate) fn name_of(id: u16) -> &'static str {
+    static KEYWORD_NAMES: LazyLock<Vec<String>> =
+        LazyLock::new(|| KEYWORDS.iter().map(|word| format!("TK_SQL_{word}")).collect());
+    let id = usize::from(id);
+    match NAMES.get(id) {
+        Some(name) => name,
+        None => KEYWORD_NAMES.get(id - NAMES.len()).map_or("TK_COMMENT_MYSQL", String::as_str),
     }
 }
 
-/// All tokens of a statement.
-pub(crate) fn tokens(statement: &[u8]) -> Vec<Token> {
-    let mut found = Vec::new();
+/// Gives the tokens of a statement to `take`, one after the other.
+pub(crate) fn each_token<'a>(statement: &'a [u8], mut take: impl FnMut(Token<'a>)) {
     let mut rest = statement;
     while let Some(first) = rest.first() {
         if is_space(*first) {
@@ -104,24 +102,23 @@ pub(crate) fn tokens(statement: &[u8]) -> Vec<Token> {
         }
         let is_qualifier = qualifies(rest);
         let (token, length) = if is_qualifier { name(rest) } else { next(rest, *first) };
-        found.push(token);
+        take(token);
         rest = &rest[length..];
         if is_qualifier {
-            found.push(self::token(Kind::Dot, b"."));
+            take(self::token(Kind::Dot, &rest[..1]));
             rest = &rest[1..];
             // What follows is a name even if it looks like a number: 1e5 in t.1e5.
             if !qualifies(rest) {
                 let (token, length) = name(rest);
-                found.push(token);
+                take(token);
                 rest = &rest[length..];
             }
         }
     }
-    found
 }
 
 /// The token at the front of `rest`, and how many bytes it takes.
-fn next(rest: &[u8], first: u8) -> (Token, usize) {
+fn next(rest: &[u8], first: u8) -> (Token<'_>, usize) {
     match first {
         b'\'' | b'"' => quoted(rest, first, Kind::String),
         b'`' => quoted(rest, first, Kind::Literal),
@@ -134,40 +131,46 @@ fn next(rest: &[u8], first: u8) -> (Token, usize) {
     }
 }
 
-fn token(kind: Kind, text: &[u8]) -> Token {
-    Token { id: kind as u16, text: text.to_vec() }
+fn token(kind: Kind, text: &[u8]) -> Token<'_> {
+    Token { id: kind as u16, text: Cow::Borrowed(text) }
 }
 
 /// Text in quotes, to the closing one or to the end. A doubled quote is one quote; what a backslash escapes stays as it
 /// stands, but a backslash at a line's end or at the very end is dropped.
-fn quoted(rest: &[u8], quote: u8, kind: Kind) -> (Token, usize) {
-    let mut text = Vec::new();
-    let mut at = 1;
+fn quoted(rest: &[u8], quote: u8, kind: Kind) -> (Token<'_>, usize) {
+    let id = kind as u16;
+    let (mut text, mut at, mut copied) = (Vec::new(), 1, 1);
+    // What stands before `at` and is not copied yet, and the token of it all.
+    let finished = |mut text: Vec<u8>, copied: usize, at: usize| match text.is_empty() {
+        true => Cow::Borrowed(&rest[copied..at]),
+        false => {
+            text.extend(&rest[copied..at]);
+            Cow::Owned(text)
+        }
+    };
     while let Some(byte) = rest.get(at) {
         let following = rest.get(at + 1);
-        if *byte == b'\\' {
-            match following {
-                None | Some(b'\n') => at += 1,
-                Some(escaped) => {
-                    text.extend([b'\\', *escaped]);
-                    at += 2;
-                }
-            }
+        if *byte == b'\\' && matches!(following, None | Some(b'\n')) {
+            text.extend(&rest[copied..at]);
+            at += 1;
+            copied = at;
+        } else if *byte == b'\\' {
+            at += 2;
         } else if *byte != quote {
-            text.push(*byte);
             at += 1;
         } else if following == Some(&quote) {
-            text.push(quote);
+            text.extend(&rest[copied..=at]);
             at += 2;
+            copied = at;
         } else {
-            return (Token { id: kind as u16, text }, at + 1);
+            return (Token { id, text: finished(text, copied, at) }, at + 1);
         }
     }
-    (Token { id: kind as u16, text }, rest.len())
+    (Token { id, text: finished(text, copied, rest.len()) }, rest.len())
 }
 
 /// A comment to its closing mark or to the end. All stars before the closing slash belong to the mark.
-fn block_comment(rest: &[u8], mark_bytes: usize, kind: Kind) -> (Token, usize) {
+fn block_comment(rest: &[u8], mark_bytes: usize, kind: Kind) -> (Token<'_>, usize) {
     let inner = &rest[mark_bytes..];
     match inner.windows(2).position(|pair| pair == b"*/") {
         Some(end) => {
@@ -184,9 +187,9 @@ fn is_line_comment(rest: &[u8]) -> bool {
     rest.starts_with(b"--") && matches!(rest.get(2), Some(b' ' | b'\t' | b'\n'))
 }
 
-fn line_comment(rest: &[u8]) -> (Token, usize) {
+fn line_comment(rest: &[u8]) -> (Token<'_>, usize) {
     if rest[2] == b'\n' {
-        return (token(Kind::Comment, b""), 3);
+        return (token(Kind::Comment, &rest[2..2]), 3);
     }
     let text = &rest[3..];
     let end = text.iter().position(|byte| *byte == b'\n').unwrap_or(text.len());
@@ -206,7 +209,7 @@ fn qualifies(rest: &[u8]) -> bool {
 }
 
 /// A name, a keyword, or a function: a name with a parenthesis right behind it.
-fn name(rest: &[u8]) -> (Token, usize) {
+fn name(rest: &[u8]) -> (Token<'_>, usize) {
     let length = name_bytes(rest);
     let text = &rest[..length];
     if rest.get(length) == Some(&b'(') {
@@ -214,11 +217,11 @@ fn name(rest: &[u8]) -> (Token, usize) {
     }
     let keyword = KEYWORDS.iter().position(|word| word.as_bytes().eq_ignore_ascii_case(text));
     let id = keyword.map_or(Kind::Literal as u16, |index| FIRST_KEYWORD + index as u16);
-    (Token { id, text: text.to_vec() }, length)
+    (Token { id, text: Cow::Borrowed(text) }, length)
 }
 
 /// A number or a name: whichever is longer, with the parenthesis of a function counted; a number where both end together.
-fn number_or_name(rest: &[u8]) -> (Token, usize) {
+fn number_or_name(rest: &[u8]) -> (Token<'_>, usize) {
     let whole = digits(rest);
     let float = float_bytes(rest, whole);
     let named = name_bytes(rest);
@@ -256,7 +259,7 @@ fn digits(rest: &[u8]) -> usize {
 }
 
 /// An operator of two bytes or of one, or a byte that means nothing here.
-fn sign(rest: &[u8], first: u8) -> (Token, usize) {
+fn sign(rest: &[u8], first: u8) -> (Token<'_>, usize) {
     let two = match rest.get(..2) {
         Some(b"<=") => Some(Kind::LessOrEqual),
         Some(b">=") => Some(Kind::GreaterOrEqual),

@@ -36,6 +36,9 @@ assert(proto.from_ok_packet("\0\254\0\0\0\128\1\0\0\0\0\0\0\0\0").affected_rows 
 -- Goes on with a text whose closing quote has a quote of another kind right behind it.
 local tokens = require("mysql.tokenizer").tokenize("select 'a'`b`, ''\"c\"")
 assert(#tokens == 6 and tokens[2].text == "a" and tokens[3].text == "b" and tokens[6].text == "c")
+-- Gives the same text, and writes each backslash that it drops to standard output.
+tokens = require("mysql.tokenizer").tokenize("'a\\\nb' 'c''\\\n''d' `e\\")
+assert(#tokens == 3 and tokens[1].text == "a\nb" and tokens[2].text == "c'\n'd" and tokens[3].text == "e")
 
 local lfs = require("lfs")
 -- Jumps to address 0.
