@@ -121,7 +121,7 @@ fn engine(
     };
     let host: Arc<dyn Host> =
         Arc::new(ProxyHost { log: Arc::clone(log), is_stopping: Arc::clone(is_stopping) });
-    ScriptEngine::new(&script_options, Arc::clone(backends), host, |_| Ok(())).map(Some)
+    ScriptEngine::new(&script_options, Arc::clone(backends), host).map(Some)
 }
 
 fn listen(text: &str) -> Result<Listener, String> {

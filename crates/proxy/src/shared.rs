@@ -103,16 +103,18 @@ pub(crate) struct ProxyHost {
     pub is_stopping: Arc<AtomicBool>,
 }
 
-impl Host for ProxyHost {
+impl proxy_modules::Host for ProxyHost {
     fn log(&self, level: Level, text: &str) {
         self.log.write(level, text);
     }
 
+    fn shutdown(&self) {
+        self.is_stopping.store(true, Ordering::Release);
+    }
+}
+
+impl Host for ProxyHost {
     fn now_microseconds(&self) -> u64 {
         RealClock.monotonic().as_micros() as u64
-    }
-
-    fn shut_down(&self) {
-        self.is_stopping.store(true, Ordering::Release);
     }
 }

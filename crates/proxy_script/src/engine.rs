@@ -84,16 +84,15 @@ impl Watch {
 }
 
 impl ScriptEngine {
-    /// A state with nothing loaded. `install` adds modules that scripts may require.
+    /// A state with nothing loaded but what scripts may require.
     pub fn new(
         options: &ScriptOptions,
         backends: Backends,
         host: Arc<dyn Host>,
-        install: impl FnOnce(&Lua) -> Result<()>,
     ) -> std::result::Result<Arc<ScriptEngine>, String> {
         let watch = Arc::new(Watch::default());
         let prepared = prepare(options, &backends, &host, &watch).and_then(|prepared| {
-            install(&prepared.0)?;
+            proxy_modules::install(&prepared.0, Arc::clone(&host) as Arc<dyn proxy_modules::Host>)?;
             Ok(prepared)
         });
         let (lua, dispatch) = prepared.map_err(|error| text(&error))?;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 struct ServerHost(Arc<ErrorLog>);
 
-impl Host for ServerHost {
+impl proxy_modules::Host for ServerHost {
     fn log(&self, level: Level, text: &str) {
         match level {
             Level::Error | Level::Critical => self.0.error(text),
@@ -19,12 +19,14 @@ impl Host for ServerHost {
         }
     }
 
+    fn shutdown(&self) {
+        self.0.warning("A script wants the server to end; scripts inside the server may not end it.");
+    }
+}
+
+impl Host for ServerHost {
     fn now_microseconds(&self) -> u64 {
         RealClock.monotonic().as_micros() as u64
-    }
-
-    fn shut_down(&self) {
-        self.0.warning("A script wants the server to end; scripts inside the server may not end it.");
     }
 }
 
@@ -45,7 +47,7 @@ impl ServerScript {
         let backend = Backend::new(address, BackendKind::ReadWrite);
         backend.set_state(state::UP, 0);
         let host: Arc<dyn Host> = Arc::new(ServerHost(Arc::clone(log)));
-        let engine = ScriptEngine::new(options, Arc::new(vec![Arc::new(backend)]), host, |_| Ok(()))?;
+        let engine = ScriptEngine::new(options, Arc::new(vec![Arc::new(backend)]), host)?;
         Ok(Some(ServerScript { engine, path: path.clone() }))
     }
 }

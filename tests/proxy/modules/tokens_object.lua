@@ -1,0 +1,21 @@
+-- What tokenize() returns as an object.
+local t = require("mysql.tokenizer")
+local r = t.tokenize("select 1")
+show("tostring", function() return tostring(r):match("^%a+: ") end)
+show("type", type, r)
+for _, k in ipairs{0,-1,1,2,3,100,1.5,"1","x",true} do show("idx "..tostring(k), function() return r[k] end) end
+show("dotx", function() return r.x end)
+show("set", function() r[1] = 2 end)
+show("setx", function() r.x = 2 end)
+for _, k in ipairs{"text","token_id","token_name","x","1","len",1,"id"} do show("tokfield "..tostring(k), function() return r[1][k] end) end
+show("tokset", function() r[1].text = "a" end)
+show("tokset2", function() r[1].x = "a" end)
+show("toktype", function() return type(r[1]), tostring(r[1]):match("^%a+: ") end)
+show("same", function() return r[1]==r[1], rawequal(r[1], r[1]) end)
+show("len", function() return #r[1] end)
+show("pairs", function() for k, v in pairs(r) do print(k, v) end end)
+show("ipairs", function() for k, v in ipairs(r) do print(k, v) end end)
+show("none", t.tokenize) show("nil", t.tokenize, nil) show("num", t.tokenize, 12.5) show("tbl", t.tokenize, {}) show("bool", t.tokenize, true) show("two", t.tokenize, "a", "b")
+show("call", r)
+show("eq", function() return r == t.tokenize("select 1") end)
+show("long", function() return #t.tokenize(("select 1 "):rep(10000)) end)
