@@ -6,7 +6,7 @@
 
 use crate::commands::Commands;
 use crate::connect;
-use crate::frames::Incoming;
+use crate::frames::{Incoming, frame_length};
 use crate::greeting::ServerGreeting;
 use crate::pool::{Upstream, lasting, upstream};
 use crate::session::{Next, Phase, Session, Turn};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wire::capabilities::client;
 use wire::handshake::{FirstPacket, HandshakeResponse, parse_first_packet};
-use wire::output::{Output, push_length_encoded_bytes};
+use wire::output::{FRAME_HEADER_BYTES, Output, push_length_encoded_bytes};
 
 /// A login under way.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ enum Step {
 const OK: u8 = 0;
 const ERR: u8 = 0xFF;
 const COM_CHANGE_USER: u8 = 17;
+/// A greeting is far shorter; a longer frame is of another protocol, and waiting for its end is in vain.
+const GREETING_BYTES_MAX: usize = 1 << 16;
 /// The number of the client's answer to the greeting; the server's next packet is one higher.
 const ANSWER_SEQUENCE: u8 = 1;
 
@@ -193,6 +195,10 @@ impl Session {
 
     fn greeting(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
         let is_open = self.fill_from_server(turn)?;
+        let header = self.login().from_server.bytes().get(..FRAME_HEADER_BYTES);
+        if header.is_some_and(|header| header[3] != 0 || frame_length(header) > GREETING_BYTES_MAX) {
+            return self.broken_server(turn, 0);
+        }
         let Ok(packet) = self.login().from_server.packet() else { return self.broken_server(turn, 0) };
         let Some(packet) = packet else {
             return if is_open { Ok(Next::Stay) } else { self.broken_server(turn, 0) };
