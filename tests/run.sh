@@ -23,6 +23,8 @@ step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tes
 "$python" tests/with_server.py --binary "$binary" --option=--query-cache-size=16M --option=--query-cache-compatibility=5.5 -- \
     "$python" tests/sql/run.py check --columns all --rounds 2 {target} tests/sql/{select,functions,views,json}/*.test
 step results; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/results/run.py {target}
+step proxy;   "$python" tests/with_server.py --binary "$binary" -- "$python" tests/proxy/run.py check --binary "$binary" {target}
+"$python" tests/proxy/tuningathon.py --binary "$binary"
 step plan;    "$python" tests/with_server.py --binary "$binary" -- "$python" tests/plan/run.py check {target}
 "$python" tests/with_server.py --binary "$binary" -- "$python" tests/plan/time.py {target} --slow 4
 step queries; "$python" benches/queries/test_answers.py; "$python" benches/queries/test_clocks.py

@@ -7,6 +7,7 @@
 use crate::frames::{Incoming, Packet, frame_length};
 use crate::session::Phase;
 use crate::session::{Next, Session, Turn};
+use crate::side::Side;
 use env::{Clock, RealClock};
 use network::Receive;
 use proxy_script::{Answer, AnswerReader, Decision, Dialect, Form, Injection, Level, Progress, Reply};
@@ -15,6 +16,7 @@ use wire::output::{FRAME_HEADER_BYTES, FRAME_PAYLOAD_BYTES_MAX, Output};
 
 /// Most bytes of an answer that is held for a script.
 const HELD_BYTES_MAX: usize = 1 << 30;
+const ER_NET_PACKETS_OUT_OF_ORDER: u16 = 1156;
 const COM_QUIT: u8 = 1;
 const COM_INIT_DB: u8 = 2;
 const COM_CHANGE_USER: u8 = 17;
@@ -49,6 +51,8 @@ struct Running {
     reader: AnswerReader,
     /// The answer, if it is not sent as it comes.
     held: Option<Vec<u8>>,
+    /// What the client was asked for in the middle of a held answer: a file.
+    request: Vec<u8>,
     /// Whether it goes to the client.
     is_forwarded: bool,
     /// How much higher the client's numbers are than the server's.
@@ -65,6 +69,25 @@ enum Pumped {
     Blocked,
     Done,
     Ended,
+}
+
+impl Running {
+    /// Sends the client's packets to the server until it is the server's turn: behind one in a login, behind an empty one for a file.
+    fn pass_on(&mut self, from_client: &mut Incoming, server: &mut Side) -> Result<(), Errno> {
+        while let Ok(Some(packet)) = from_client.packet() {
+            server.send(&from_client.bytes()[..packet.bytes])?;
+            from_client.consume(packet.bytes);
+            let is_login = self.command == COM_CHANGE_USER;
+            if is_login || packet.bytes == FRAME_HEADER_BYTES {
+                self.is_clients_turn = false;
+                if !is_login {
+                    self.reader.file_was_sent();
+                }
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Commands {
@@ -193,7 +216,8 @@ impl Session {
         if command == COM_QUIT {
             return Ok(Next::Close);
         }
-        let reader = AnswerReader::new(Form::of(command), self.capabilities);
+        let answer_sequence = (packet.frames % 256) as u8;
+        let reader = AnswerReader::new(Form::of(command), self.capabilities).numbered_from(answer_sequence);
         if reader.expects_nothing() {
             return self.end_exchange();
         }
@@ -203,6 +227,7 @@ impl Session {
             injection: None,
             reader,
             held: None,
+            request: Vec::new(),
             is_forwarded: true,
             sequence_shift: 0,
             is_clients_turn: false,
@@ -233,16 +258,17 @@ impl Session {
             if command == COM_QUIT {
                 return Ok(Next::Close);
             }
-            let reader = AnswerReader::new(Form::of(command), self.capabilities);
+            let frames = injection.packet.len() / FRAME_PAYLOAD_BYTES_MAX + 1;
+            let reader =
+                AnswerReader::new(Form::of(command), self.capabilities).numbered_from((frames % 256) as u8);
             if !reader.expects_nothing() {
-                return self.run_injection(turn, injection, command, reader);
+                return self.run_injection(injection, command, reader);
             }
         }
     }
 
     fn run_injection(
         &mut self,
-        turn: &Turn<'_>,
         injection: Injection,
         command: u8,
         reader: AnswerReader,
@@ -254,8 +280,9 @@ impl Session {
         let is_first = exchange.results_sent == 0;
         let is_needed = injection.resultset_is_needed;
         if !is_needed && !is_first && has_hook {
-            let text = "can only have one injected query without { resultset_is_needed = true } set. We close the client connection now.";
-            self.log(turn, Level::Critical, text);
+            if let Some(script) = &self.script {
+                script.note_second_stream();
+            }
             return Ok(Next::Close);
         }
         if !is_needed {
@@ -267,6 +294,7 @@ impl Session {
             injection: Some(injection),
             reader,
             held: (is_needed || sequence_shift != 0).then(Vec::new),
+            request: Vec::new(),
             is_forwarded: !is_needed && is_first,
             sequence_shift,
             is_clients_turn: false,
@@ -312,17 +340,7 @@ impl Session {
             };
             if running.is_clients_turn {
                 let is_open = from_client.fill(&mut self.client, turn.scratch)?;
-                while let Ok(Some(packet)) = from_client.packet() {
-                    server.send(&from_client.bytes()[..packet.bytes])?;
-                    from_client.consume(packet.bytes);
-                    if running.command == COM_CHANGE_USER || packet.bytes == FRAME_HEADER_BYTES {
-                        running.is_clients_turn = false;
-                        if running.command != COM_CHANGE_USER {
-                            running.reader.file_was_sent();
-                        }
-                        break;
-                    }
-                }
+                running.pass_on(from_client, server)?;
                 if running.is_clients_turn {
                     return Ok(if is_open { Pumped::Blocked } else { Pumped::Ended });
                 }
@@ -335,8 +353,12 @@ impl Session {
                 Receive::Empty => return Ok(Pumped::Blocked),
                 Receive::Closed => return Ok(Pumped::Ended),
             };
+            let is_unsent = running.held.is_some() || running.first_byte_at.is_none();
             running.first_byte_at.get_or_insert_with(now_microseconds);
             let (used, progress) = running.reader.read(&turn.scratch[..count]);
+            if progress == Progress::Broken {
+                return self.give_up_on_server(turn, is_unsent).map(|()| Pumped::Ended);
+            }
             let bytes = &turn.scratch[..used];
             match &mut running.held {
                 Some(held) if held.len() + used > HELD_BYTES_MAX => {
@@ -354,7 +376,7 @@ impl Session {
                 return Ok(Pumped::Ended);
             }
             match progress {
-                Progress::Open => {}
+                Progress::Open | Progress::Broken => {}
                 Progress::Done => return Ok(Pumped::Done),
                 Progress::ClientsTurn => {
                     running.is_clients_turn = true;
@@ -363,10 +385,24 @@ impl Session {
                         self.client.send(&held)?;
                         exchange.results_sent += u32::from(!running.is_forwarded);
                         running.is_forwarded = true;
+                        running.request = held;
                     }
                 }
             }
         }
+    }
+
+    /// What a server sends is no answer. The client is told if it has seen nothing of it.
+    fn give_up_on_server(&mut self, turn: &Turn<'_>, is_unsent: bool) -> Result<(), Errno> {
+        self.log(turn, Level::Critical, "a server's packets are out of order: the connection is closed");
+        let sequence = self.exchange().map_or(0, |exchange| exchange.answer_sequence);
+        if !is_unsent {
+            return Ok(());
+        }
+        self.reply(
+            &Reply::error(ER_NET_PACKETS_OUT_OF_ORDER, b"08S01", b"Got packets out of order"),
+            sequence,
+        )
     }
 
     /// The answer is complete: the script sees it, and the next query goes out.
@@ -380,13 +416,16 @@ impl Session {
         let Some(injection) = running.injection else { return self.end_exchange() };
         let held = running.held;
         let is_forwarded = running.is_forwarded;
+        let id = injection.id;
+        // A file was asked for: the script sees the question, the client has had it.
+        let was_asked = !running.request.is_empty();
         let now = now_microseconds();
         let (decision, bytes) = match &self.script {
             Some(script) => {
                 let queued_at = injection.queued_at;
                 let answer = Answer {
                     injection,
-                    bytes: held.unwrap_or_default(),
+                    bytes: held.unwrap_or(running.request),
                     summary: running.reader.summary,
                     capabilities: self.capabilities,
                     query_time: running.first_byte_at.unwrap_or(now).saturating_sub(queued_at),
@@ -398,7 +437,8 @@ impl Session {
             None => (Decision::Pass, held.unwrap_or_default()),
         };
         self.follow_server(turn)?;
-        self.send_result(turn, decision, bytes, is_forwarded, running.sequence_shift)?;
+        let bytes = if was_asked { Vec::new() } else { bytes };
+        self.send_result(turn, decision, bytes, is_forwarded, running.sequence_shift, id)?;
         self.next_injection(turn)
     }
 
@@ -409,11 +449,13 @@ impl Session {
         mut held: Vec<u8>,
         is_forwarded: bool,
         sequence_shift: u8,
+        injection_id: i64,
     ) -> Result<(), Errno> {
         if is_forwarded {
-            if matches!(decision, Decision::Reply(_) | Decision::Ignore) {
-                let text = "read_query_result() tries to modify the resultset, but hasn't asked to buffer it in proxy.query:append(..., { resultset_is_needed = true }). We ignore the change.";
-                self.log(turn, Level::Critical, text);
+            if matches!(decision, Decision::Reply(_) | Decision::Ignore)
+                && let Some(script) = &self.script
+            {
+                script.note_late_change();
             }
             renumber(&mut held, sequence_shift);
             return self.client.send(&held);
@@ -426,7 +468,7 @@ impl Session {
         if exchange.results_sent > 0 {
             let sent = exchange.results_sent;
             let text = format!(
-                "got asked to send a resultset, but ignoring it as we already have sent {sent} resultset(s)"
+                "got asked to send a resultset, but ignoring it as we already have sent {sent} resultset(s). injection-id: {injection_id}"
             );
             self.log(turn, Level::Critical, &text);
             return Ok(());

@@ -38,7 +38,7 @@ pub(crate) const LEVELS: [(&str, Level); 6] = [
 impl Log {
     /// Opens the file, if one is named.
     pub fn open(level: Level, path: Option<PathBuf>) -> std::io::Result<Log> {
-        let file = path.as_ref().map(|path| open_file(path)).transpose()?;
+        let file = path.as_ref().map(open_file).transpose()?;
         let state = State { file, last: String::new(), last_level: level, repeated: 0 };
         Ok(Log { level, path, state: Mutex::new(state) })
     }

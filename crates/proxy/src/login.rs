@@ -6,9 +6,9 @@
 
 use crate::commands::Commands;
 use crate::connect;
-use crate::frames::Incoming;
+use crate::frames::{Incoming, frame_length};
 use crate::greeting::ServerGreeting;
-use crate::pool::{Upstream, upstream};
+use crate::pool::{Upstream, lasting, upstream};
 use crate::session::{Next, Phase, Session, Turn};
 use proxy_script::{Decision, Dialect, Endpoint, Level, Reply, ServerLink, state, version_number};
 use rustix::io::Errno;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use wire::capabilities::client;
 use wire::handshake::{FirstPacket, HandshakeResponse, parse_first_packet};
-use wire::output::{Output, push_length_encoded_bytes};
+use wire::output::{FRAME_HEADER_BYTES, Output, push_length_encoded_bytes};
 
 /// A login under way.
 #[derive(Debug)]
@@ -43,6 +43,8 @@ enum Step {
 const OK: u8 = 0;
 const ERR: u8 = 0xFF;
 const COM_CHANGE_USER: u8 = 17;
+/// A greeting is far shorter; a longer frame is of another protocol, and waiting for its end is in vain.
+const GREETING_BYTES_MAX: usize = 1 << 16;
 /// The number of the client's answer to the greeting; the server's next packet is one higher.
 const ANSWER_SEQUENCE: u8 = 1;
 
@@ -193,6 +195,10 @@ impl Session {
 
     fn greeting(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
         let is_open = self.fill_from_server(turn)?;
+        let header = self.login().from_server.bytes().get(..FRAME_HEADER_BYTES);
+        if header.is_some_and(|header| header[3] != 0 || frame_length(header) > GREETING_BYTES_MAX) {
+            return self.broken_server(turn, 0);
+        }
         let Ok(packet) = self.login().from_server.packet() else { return self.broken_server(turn, 0) };
         let Some(packet) = packet else {
             return if is_open { Ok(Next::Stay) } else { self.broken_server(turn, 0) };
@@ -231,8 +237,12 @@ impl Session {
 
     fn greet(&mut self, greeting: &ServerGreeting) -> Result<Next, Errno> {
         let offered = match self.login().is_pooled {
-            // What that login agreed on stays.
-            true => self.connection.state().server.as_ref().map_or(0, |link| link.capabilities),
+            // What that login agreed on stays, but for the form of the login itself.
+            true => {
+                let agreed = self.connection.state().server.as_ref().map_or(0, |link| link.capabilities);
+                let offered = greeting.offered(true);
+                lasting(agreed) | offered & !lasting(offered)
+            }
             false => greeting.offered(self.script.is_some()),
         };
         let payload = greeting.for_client(offered);
@@ -338,7 +348,7 @@ impl Session {
             return Ok(self.enter_commands());
         }
         let is_pooled = self.login().is_pooled;
-        if is_pooled && self.capabilities != self.login().offered {
+        if is_pooled && lasting(self.capabilities) != lasting(self.login().offered) {
             return self.refuse("(proxy-pool) the pooled connection was opened by another kind of client", 2);
         }
         if is_pooled && turn.shared.settings.pool_no_change_user {
@@ -346,7 +356,8 @@ impl Session {
         }
         let mut output = Output::new();
         if is_pooled {
-            output.packet(&change_user(answer));
+            let agreed = self.connection.state().server.as_ref().map_or(0, |link| link.capabilities);
+            output.packet(&change_user(answer, agreed));
         } else {
             output.set_sequence(ANSWER_SEQUENCE);
             output.packet(&payload);
@@ -434,11 +445,14 @@ impl Session {
     /// The server has let the client in.
     fn note_login(&mut self) {
         let capabilities = self.capabilities;
+        let is_pooled = self.login().is_pooled;
         let mut state = self.connection.state();
         state.capabilities = Some(capabilities);
         let client = state.client.clone();
         let Some(link) = &mut state.server else { return };
-        link.capabilities = capabilities;
+        if !is_pooled {
+            link.capabilities = capabilities;
+        }
         link.endpoint.user = client.user;
         link.endpoint.scrambled_password = client.scrambled_password;
         link.endpoint.default_schema = client.default_schema;
@@ -461,8 +475,8 @@ impl Session {
     }
 }
 
-/// The client's answer as the command that logs in anew.
-fn change_user(answer: &HandshakeResponse) -> Vec<u8> {
+/// The client's answer as the command that logs in anew, in the form that the connection's own login agreed on.
+fn change_user(answer: &HandshakeResponse, agreed: u32) -> Vec<u8> {
     let mut payload = vec![COM_CHANGE_USER];
     payload.extend_from_slice(&answer.user);
     payload.push(0);
@@ -472,11 +486,11 @@ fn change_user(answer: &HandshakeResponse) -> Vec<u8> {
     payload.extend_from_slice(&answer.schema);
     payload.push(0);
     payload.extend_from_slice(&answer.collation.to_le_bytes());
-    if answer.capabilities & client::PLUGIN_AUTH != 0 {
+    if agreed & client::PLUGIN_AUTH != 0 {
         payload.extend_from_slice(answer.plugin.as_deref().unwrap_or_default());
         payload.push(0);
     }
-    if answer.capabilities & client::CONNECT_ATTRS != 0 {
+    if agreed & client::CONNECT_ATTRS != 0 {
         let mut attributes = Vec::new();
         for (name, value) in answer.attributes.iter() {
             push_length_encoded_bytes(&mut attributes, name.as_bytes());

@@ -9,6 +9,13 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::io::Errno;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use wire::capabilities::client;
+
+/// CLIENT_* that form the packets of the login, and none behind it.
+const LOGIN_ONLY: u32 = client::CONNECT_WITH_DB
+    | client::PLUGIN_AUTH
+    | client::CONNECT_ATTRS
+    | client::PLUGIN_AUTH_LENENC_CLIENT_DATA;
 
 /// What carries a connection to a server.
 pub(crate) struct Upstream {
@@ -83,6 +90,11 @@ impl Pool {
     }
 }
 
+/// What clients must have agreed on alike to use the same connection.
+pub(crate) fn lasting(capabilities: u32) -> u32 {
+    capabilities & !LOGIN_ONLY
+}
+
 /// What carries that link.
 pub(crate) fn upstream(link: &ServerLink) -> Option<&Upstream> {
     link.carrier.downcast_ref()
@@ -108,7 +120,8 @@ impl ServerPool for Pool {
         let mut idle = self.idle();
         let fits = |link: &ServerLink| {
             let is_the_users = |(user, capabilities): (&[u8], u32)| {
-                link.endpoint.user.as_deref() == Some(user) && link.capabilities == capabilities
+                link.endpoint.user.as_deref() == Some(user)
+                    && lasting(link.capabilities) == lasting(capabilities)
             };
             link.backend == backend && wanted.login.is_none_or(is_the_users)
         };

@@ -58,6 +58,8 @@ pub struct Summary {
     pub is_error: bool,
     /// Whether the first packet began a result set.
     pub has_rows: bool,
+    /// Whether the last result that was no error is a result set.
+    pub last_has_rows: bool,
     /// Of the last OK packet.
     pub affected_rows: u64,
     /// Of the last OK packet.
@@ -81,6 +83,8 @@ pub enum Progress {
     ClientsTurn,
     /// The answer is complete.
     Done,
+    /// A frame has not the number that it should have: what comes is no answer.
+    Broken,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +128,9 @@ pub struct AnswerReader {
     /// The frame continues the packet before it.
     is_continuation: bool,
     is_first_packet: bool,
+    /// The number of the next frame, if it is known.
+    sequence: Option<u8>,
+    is_numbered: bool,
     /// What was learnt.
     pub summary: Summary,
 }
@@ -140,8 +147,17 @@ impl AnswerReader {
             rest_bytes: 0,
             is_continuation: false,
             is_first_packet: true,
+            sequence: None,
+            is_numbered: false,
             summary: Summary::default(),
         }
+    }
+
+    /// The same, of frames that must be numbered from there on.
+    pub fn numbered_from(mut self, sequence: u8) -> AnswerReader {
+        self.sequence = Some(sequence);
+        self.is_numbered = true;
+        self
     }
 
     /// Whether a command of this form is answered at all.
@@ -155,7 +171,7 @@ impl AnswerReader {
     }
 
     /// Looks at bytes as they arrived. Returns how many belong to this answer, and what it waits for then;
-    /// fewer than all only with [`Progress::Done`] or [`Progress::ClientsTurn`].
+    /// fewer than all only if it is not [`Progress::Open`].
     pub fn read(&mut self, bytes: &[u8]) -> (usize, Progress) {
         let mut at = 0;
         while at < bytes.len() {
@@ -170,6 +186,9 @@ impl AnswerReader {
                 at += count;
                 if let (HEADER_BYTES, Some(payload)) = (self.head_bytes, self.frame_payload_bytes()) {
                     self.rest_bytes = payload.saturating_sub(HEAD_BYTES);
+                    if !self.has_its_number() {
+                        return (at, Progress::Broken);
+                    }
                 }
             } else {
                 let count = self.rest_bytes.min(bytes.len() - at);
@@ -178,6 +197,10 @@ impl AnswerReader {
             }
             if self.is_frame_complete() {
                 let progress = self.end_frame();
+                if progress == Progress::ClientsTurn {
+                    // The client's packets are counted too.
+                    self.sequence = None;
+                }
                 if progress != Progress::Open {
                     return (at, progress);
                 }
@@ -195,6 +218,13 @@ impl AnswerReader {
         let header = &self.head[..3];
         (self.head_bytes >= HEADER_BYTES)
             .then(|| usize::from(header[0]) | usize::from(header[1]) << 8 | usize::from(header[2]) << 16)
+    }
+
+    fn has_its_number(&mut self) -> bool {
+        let number = self.head[3];
+        let is_right = self.sequence.is_none_or(|expected| expected == number);
+        self.sequence = self.is_numbered.then(|| number.wrapping_add(1));
+        is_right
     }
 
     fn is_frame_complete(&self) -> bool {
@@ -301,6 +331,7 @@ impl AnswerReader {
                 Some(LOCAL_INFILE) => Progress::ClientsTurn,
                 _ => {
                     self.summary.has_rows |= self.is_first_packet;
+                    self.summary.last_has_rows = true;
                     let count = Reader::new(head).length_encoded_integer().unwrap_or(0);
                     self.phase = Phase::Definitions { left: count, after: After::Rows };
                     Progress::Open
@@ -359,6 +390,7 @@ impl AnswerReader {
     fn ok(&mut self, head: &[u8]) -> Progress {
         self.summary.query_status = Some(OK);
         let (affected_rows, insert_id) = self.ok_numbers(head);
+        self.summary.last_has_rows = false;
         self.summary.affected_rows = affected_rows;
         self.summary.insert_id = insert_id;
         self.result_or_all()

@@ -45,8 +45,11 @@ impl ConnectionObject {
             },
             "backend_ndx" => return Ok(Value::Number(self.connection.state().backend_number as f64)),
             moved if MOVED.contains(&moved) => {
+                // Only this one is of both ends.
+                let of_client =
+                    if moved == "default_db" { "proxy.connection.client.default_db or " } else { "" };
                 let text = format!(
-                    "proxy.connection.{moved} is deprecated, use proxy.connection.server.{moved} instead"
+                    "proxy.connection.{moved} is deprecated, use {of_client}proxy.connection.server.{moved} instead"
                 );
                 return Err(raised(lua, text));
             }

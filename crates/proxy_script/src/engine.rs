@@ -12,7 +12,7 @@ use crate::host::{Host, Level};
 use crate::queries::Queries;
 use crate::response::Reply;
 use crate::script::Script;
-use crate::script_error::text;
+use crate::script_error::{place, text};
 use crate::source_file::SourceFile;
 use crate::{backend::Backends, debug_library};
 use mlua::{
@@ -75,11 +75,19 @@ pub(crate) struct Locked {
 struct Watch {
     instructions: AtomicU64,
     is_stopped: AtomicBool,
+    /// Chunk and line where it was stopped.
+    place: Mutex<String>,
 }
 
 impl Watch {
+    fn stop(&self, place: String) {
+        *self.place.lock().unwrap_or_else(PoisonError::into_inner) = place;
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
     fn stopped(&self) -> Error {
-        Error::RuntimeError("the script was stopped: it ran too long".to_owned())
+        let place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        Error::RuntimeError(format!("{place}the script was stopped: it ran too long"))
     }
 }
 
@@ -126,7 +134,7 @@ impl ScriptEngine {
         let ran = locked.dispatch.call::<MultiValue>((holder, &fields, "main", Value::Nil));
         ran.map_err(|error| LoadFailure::Failed(format!("(lua-error) [{path}]\n{}", text(&error))))?;
         drop(locked);
-        Ok(Script::new(Arc::clone(self), connection, environment, fields))
+        Ok(Script::new(Arc::clone(self), connection, environment, fields, path))
     }
 
     /// The environment of a connection, and what `proxy` shows only to it.
@@ -215,11 +223,13 @@ fn prepare(
 fn watch_instructions(lua: &Lua, instructions_max: u64, watch: &Arc<Watch>) -> Result<()> {
     let watch = Arc::clone(watch);
     let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_BETWEEN_LOOKS);
-    lua.set_global_hook(triggers, move |_, _| {
+    lua.set_global_hook(triggers, move |_, frame| {
         let more = u64::from(INSTRUCTIONS_BETWEEN_LOOKS);
         let used = watch.instructions.fetch_add(more, Ordering::Relaxed) + more;
         if used > instructions_max {
-            watch.is_stopped.store(true, Ordering::Relaxed);
+            if !watch.is_stopped.load(Ordering::Relaxed) {
+                watch.stop(place(frame).unwrap_or_default());
+            }
             return Err(watch.stopped());
         }
         Ok(VmState::Continue)

@@ -86,11 +86,14 @@ impl BackendObject {
                     self.backend.set_uuid(None);
                     Ok(())
                 }
-                Value::String(uuid) => {
-                    self.backend.set_uuid(Some(uuid.as_bytes().to_vec()));
-                    Ok(())
-                }
-                _ => Err(raised(lua, "proxy.global.backends[...].uuid has to be a string")),
+                // A number is as good as its text.
+                value => match lua.coerce_string(value.clone())? {
+                    Some(uuid) => {
+                        self.backend.set_uuid(Some(uuid.as_bytes().to_vec()));
+                        Ok(())
+                    }
+                    None => Err(raised(lua, "proxy.global.backends[...].uuid has to be a string")),
+                },
             },
             name => Err(raised(lua, format!("proxy.global.backends[...].{name} is not writable"))),
         }

@@ -78,12 +78,13 @@ impl ResultObject {
         let summary = &answer.summary;
         let name = text_of(lua, name)?;
         let is_ok = !summary.has_rows;
+        let ends_with_ok = !summary.last_has_rows;
         Ok(match name.as_str() {
             "query_status" => {
                 summary.query_status.map_or(Value::Nil, |status| Value::Number(f64::from(status)))
             }
-            "affected_rows" if is_ok => Value::Number(summary.affected_rows as f64),
-            "insert_id" if is_ok => Value::Number(summary.insert_id as f64),
+            "affected_rows" if ends_with_ok => Value::Number(summary.affected_rows as f64),
+            "insert_id" if ends_with_ok => Value::Number(summary.insert_id as f64),
             "warning_count" => Value::Number(f64::from(summary.warning_count)),
             "row_count" => Value::Number(summary.row_count as f64),
             "bytes" => Value::Number(summary.row_bytes as f64),
@@ -213,7 +214,8 @@ impl UserData for FieldObject {
                 "org_table" => &field.original_table,
                 _ => return Ok(Value::Nil),
             };
-            lua.create_string(text).map(Value::String)
+            // What has no name, as an expression has no table, has nil.
+            if text.is_empty() { Ok(Value::Nil) } else { lua.create_string(text).map(Value::String) }
         });
     }
 }

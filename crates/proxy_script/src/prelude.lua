@@ -3,9 +3,9 @@
 local settle = ...
 local pcall_unsettled, xpcall_unsettled, resume_unsettled = pcall, xpcall, coroutine.resume
 
-local function settled(is_ok, first, ...)
-	if not is_ok then first = settle(first) end
-	return is_ok, first, ...
+local function settled(is_ok, ...)
+	if is_ok then return true, ... end
+	return false, settle((...))
 end
 
 function pcall(f, ...)

@@ -71,34 +71,37 @@ fn push_ok(payload: &mut Vec<u8>, header: u8, affected_rows: u64, insert_id: u64
 }
 
 /// Makes packets of `proxy.response`. The error is the line for the log, where the client gets a general one;
-/// `hook` is named in it. `notes` takes what the log is told although the answer could be made.
+/// `script` is named in it. `notes` takes what the log is told although the answer could be made.
 pub(crate) fn reply(
     lua: &Lua,
     response: &Value,
-    hook: &str,
+    script: &str,
     dialect: Dialect,
     notes: &mut Vec<String>,
 ) -> std::result::Result<Reply, String> {
     let response = match response {
         Value::Table(response) => response,
-        Value::Nil => return Err(format!("proxy.response isn't set in {hook}")),
+        Value::Nil => return Err(format!("proxy.response isn't set in {script}")),
         other => {
-            return Err(format!("proxy.response has to be a table, is {} in {hook}", type_name(Some(other))));
+            return Err(format!(
+                "proxy.response has to be a table, is {} in {script}",
+                type_name(Some(other))
+            ));
         }
     };
     let broken = |error: mlua::Error| crate::script_error::text(&error);
     let kind: Value = response.get("type").map_err(broken)?;
     if kind.is_nil() {
-        return Err(format!("proxy.response.type isn't set in {hook}"));
+        return Err(format!("proxy.response.type isn't set in {script}"));
     }
     let Some(kind) = lua.coerce_number(kind.clone()).ok().flatten() else {
         let got = type_name(Some(&kind));
-        return Err(format!("proxy.response.type has to be a number, is {got} in {hook}"));
+        return Err(format!("proxy.response.type has to be a number, is {got} in {script}"));
     };
     match kind as i64 {
         PACKET_OK => ok_reply(lua, response, dialect, notes),
         PACKET_ERR => error_reply(lua, response).map_err(broken),
-        PACKET_RAW => raw_reply(lua, response),
+        PACKET_RAW => raw_reply(lua, response, script),
         other => Err(format!("proxy.response.type is unknown: {other}")),
     }
 }
@@ -123,21 +126,28 @@ fn ok_reply(
     }
 }
 
+/// Without a text, number and state are those of the proxy's own errors too.
 fn error_reply(lua: &Lua, response: &Table) -> Result<Reply> {
     let text = |name: &str| -> Result<Option<Vec<u8>>> {
         let value = response.get::<Value>(name)?;
         Ok(lua.coerce_string(value).ok().flatten().map(|text| text.as_bytes().to_vec()))
     };
+    let Some(message) = text("errmsg")? else {
+        return Ok(Reply::proxy_error("(lua) proxy.response.errmsg is nil"));
+    };
     let number = lua.coerce_number(response.get::<Value>("errcode")?).ok().flatten();
     let number = number.map_or(ER_UNKNOWN_ERROR, |number| number as i64 as u16);
     let state = text("sqlstate")?.unwrap_or_else(|| STATE.to_vec());
-    let message = text("errmsg")?.unwrap_or_else(|| b"(lua) proxy.response.errmsg is nil".to_vec());
     Ok(Reply::error(number, &state, &message))
 }
 
-fn raw_reply(lua: &Lua, response: &Table) -> std::result::Result<Reply, String> {
-    let Ok(Value::Table(packets)) = response.get::<Value>("packets") else {
-        return Err("proxy.response.packets has to be a table".to_owned());
+fn raw_reply(lua: &Lua, response: &Table, script: &str) -> std::result::Result<Reply, String> {
+    let packets = match response.get::<Value>("packets").unwrap_or(Value::Nil) {
+        Value::Table(packets) => packets,
+        other => {
+            let got = type_name(Some(&other));
+            return Err(format!("proxy.response.packets has to be a table, is {got} in {script}"));
+        }
     };
     let mut payloads = Vec::new();
     for number in 1.. {
@@ -172,7 +182,7 @@ fn result_set(
     while columns < COLUMNS_MAX {
         match fields.get::<Value>(columns + 1) {
             Ok(Value::Nil) | Err(_) => break,
-            Ok(Value::Table(field)) => payloads.push(definition(lua, &field, notes)),
+            Ok(Value::Table(field)) => payloads.push(definition(lua, &field, columns + 1, notes)),
             Ok(_) => {
                 return Err(format!("proxy.response.resultset.fields[{}] has to be a table", columns + 1));
             }
@@ -209,16 +219,22 @@ fn eof() -> Vec<u8> {
     payload
 }
 
-fn definition(lua: &Lua, field: &Table, notes: &mut Vec<String>) -> Vec<u8> {
+fn definition(lua: &Lua, field: &Table, number: usize, notes: &mut Vec<String>) -> Vec<u8> {
+    let mut note = |name: &str, wanted: &str, used: &str| {
+        let got = type_name(Some(&field.get::<Value>(name).unwrap_or(Value::Nil)));
+        notes.push(format!(
+            "proxy.response.type = OK, but proxy.response.resultset.fields[{number}].{name} is not a {wanted} (is {got}), using {used}"
+        ));
+    };
     let value = |name: &str| field.get::<Value>(name).unwrap_or(Value::Nil);
     let name = lua.coerce_string(value("name")).ok().flatten().map(|name| name.as_bytes().to_vec());
     let name = name.unwrap_or_else(|| {
-        notes.push("proxy.response.resultset.fields[...].name isn't set".to_owned());
+        note("name", "string", "default");
         b"no-field-name".to_vec()
     });
     let type_code = lua.coerce_number(value("type")).ok().flatten().map(|number| number as i64);
     let type_code = type_code.unwrap_or_else(|| {
-        notes.push("proxy.response.resultset.fields[...].type isn't set".to_owned());
+        note("type", "integer", "MYSQL_TYPE_STRING");
         TYPE_STRING
     });
     let mut payload = Vec::new();

@@ -29,6 +29,8 @@ pub struct Script {
     connection: Arc<Connection>,
     environment: Table,
     fields: Table,
+    /// The file, as messages name it.
+    path: String,
 }
 
 impl Script {
@@ -37,8 +39,9 @@ impl Script {
         connection: Arc<Connection>,
         environment: Table,
         fields: Table,
+        path: String,
     ) -> Script {
-        Script { engine, connection, environment, fields }
+        Script { engine, connection, environment, fields, path }
     }
 
     /// Whether the script has that hook now.
@@ -126,6 +129,24 @@ impl Script {
         (decision, bytes)
     }
 
+    /// Logs that the script decided about a result that went to the client as it came.
+    pub fn note_late_change(&self) {
+        let text = format!(
+            "read_query_result() in {} tries to modify the resultset, but hasn't asked to buffer it in proxy.query:append(..., {{ resultset_is_needed = true }}). We ignore the change to the result-set.",
+            self.path
+        );
+        self.engine.host.log(Level::Critical, &text);
+    }
+
+    /// Logs that a second result would go to the client as it comes.
+    pub fn note_second_stream(&self) {
+        let text = format!(
+            "proxy.queries:append() in {} can only have one injected query without {{ resultset_is_needed = true }} set. We close the client connection now.",
+            self.path
+        );
+        self.engine.host.log(Level::Critical, &text);
+    }
+
     /// When the client has gone.
     pub fn disconnect_client(&self) {
         self.call("disconnect_client", Value::Nil, Dialect { capabilities: 0 });
@@ -150,7 +171,7 @@ impl Script {
             Err(error) => self.failed(name, &error),
             Ok(SEND_QUERY) => Decision::SendQueries,
             Ok(IGNORE_RESULT) if takes_ignore(name) => Decision::Ignore,
-            Ok(SEND_RESULT) => self.reply(lua, name, dialect),
+            Ok(SEND_RESULT) => self.reply(lua, dialect),
             Ok(0) => Decision::Pass,
             Ok(other) => {
                 let text = format!(
@@ -162,10 +183,10 @@ impl Script {
         }
     }
 
-    fn reply(&self, lua: &Lua, name: &str, dialect: Dialect) -> Decision {
+    fn reply(&self, lua: &Lua, dialect: Dialect) -> Decision {
         let response = self.fields.raw_get::<Value>("response").unwrap_or(Value::Nil);
         let mut notes = Vec::new();
-        let reply = reply(lua, &response, name, dialect, &mut notes);
+        let reply = reply(lua, &response, &self.path, dialect, &mut notes);
         for note in notes {
             self.engine.host.log(Level::Warning, &note);
         }

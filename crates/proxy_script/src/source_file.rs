@@ -23,7 +23,10 @@ impl SourceFile {
 
     /// What the file holds now.
     pub fn current(&mut self) -> Result<Arc<[u8]>, String> {
-        let failed = |error: Error| format!("stat({}) failed: {error}", self.path.display());
+        let failed = |error: Error| {
+            let why = error.to_string().replace("(os error ", "(");
+            format!("stat({}) failed: {why}", self.path.display())
+        };
         let about = std::fs::metadata(&self.path).map_err(failed)?;
         if about.is_dir() {
             return Err("Is a directory".to_owned());

@@ -70,7 +70,7 @@ impl Watched {
                 // The answer to a file request goes on after the client's turn.
                 Progress::ClientsTurn => self.reader.file_was_sent(),
                 Progress::Done => break,
-                Progress::Open => {}
+                Progress::Open | Progress::Broken => {}
             }
         }
     }

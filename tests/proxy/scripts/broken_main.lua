@@ -1,0 +1,5 @@
+-- A script whose main chunk fails.
+local function inner()
+	error("the main chunk fails")
+end
+inner()
