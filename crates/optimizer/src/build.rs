@@ -8,9 +8,9 @@ use super::virtual_keys::with_keys;
 use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, width};
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
 use expression::{Expression, ExpressionKind, TypeClass};
-use plan::differs_between_rows;
 use plan::lateral::{LateralAccess, LateralSource, SeededTree};
 use plan::physical::{DerivedAccess, HashJoin, JoinKey, JoinKind, NestedLoop, Node, VirtualAccess};
+use plan::{differs_between_rows, keep_repeated};
 use std::rc::Rc;
 use values::TypeKind;
 
@@ -129,7 +129,8 @@ impl<'a> Builder<'a> {
     }
 
     /// A join of those tables, read again for each row of the other ones among `around`, and with conditions that ask.
-    fn seeded_tree(&self, node: Node, tables: u64, around: u64, asking: &[Expression]) -> SeededTree {
+    fn seeded_tree(&self, mut node: Node, tables: u64, around: u64, asking: &[Expression]) -> SeededTree {
+        keep_repeated(&mut node);
         let handed_on = self.slots_read(tables, around);
         let mut seeds = self.slots_read(tables, tables);
         let asked = asking.iter().flat_map(Expression::slots);
