@@ -1,7 +1,7 @@
 //! The state of one execution of a plan: what expressions ask for, what subqueries remember, counters and memory.
 //! Main types: [`Run`], [`PlanningContext`].
 
-use crate::actuals::Actuals;
+use crate::actuals::{Actuals, StepId};
 use crate::batch::{RowBatch, long_bytes};
 use crate::context::StatementContext;
 use crate::operator::lateral::Seeds;
@@ -18,6 +18,7 @@ use expression::{
 use plan::physical::RowLock;
 use plan::{Plan, PlanningSurroundings, Rules};
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use values::Value;
@@ -33,8 +34,8 @@ pub struct Run<'r, 's> {
     pub(crate) subqueries: Vec<KeptSubquery>,
     /// The recursions that are being computed.
     pub(crate) recursions: Vec<Option<Recursion>>,
-    /// Rows of the common tables that are used more than once, by number, once they were computed.
-    pub(crate) common_tables: Vec<Option<Rc<RowStore>>>,
+    /// Rows that were computed of common tables that are used more than once, and of queries in FROM that are asked for again and again.
+    pub(crate) shared_rows: HashMap<StepId, Rc<RowStore>>,
     /// What is being read of tables without storage.
     pub(crate) virtual_cursors: VirtualCursors<'s>,
     pub(crate) rows_examined: u64,
@@ -74,7 +75,7 @@ impl<'r, 's> Run<'r, 's> {
             seeds: Vec::new(),
             subqueries,
             recursions,
-            common_tables: vec![None; plan.common_tables.len()],
+            shared_rows: HashMap::new(),
             virtual_cursors: VirtualCursors::default(),
             rows_examined: 0,
             actuals: None,
@@ -178,6 +179,12 @@ impl<'r, 's> Run<'r, 's> {
             self.told.push(error.clone());
         }
         !is_known
+    }
+
+    /// Has common tables that depend on the row around computed anew.
+    pub fn forget_common_tables(&mut self, numbers: &[usize]) {
+        let tables = &self.plan.common_tables;
+        self.shared_rows.retain(|step, _| !numbers.iter().any(|at| StepId::input(&tables[*at]) == *step));
     }
 
     /// What went to disk so far.

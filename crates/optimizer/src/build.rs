@@ -7,11 +7,12 @@ use super::order::{ChosenSteps, StepOrder};
 use super::virtual_keys::with_keys;
 use crate::{Block, Derived, Joined, Optimizer, Source, tables_of, whole_table, width};
 use expression::operators::{Comparison, ComparisonMode, ComparisonOperator};
-use expression::{Expression, ExpressionKind};
-use plan::differs_between_rows;
+use expression::{Expression, ExpressionKind, TypeClass};
 use plan::lateral::{LateralAccess, LateralSource, SeededTree};
 use plan::physical::{DerivedAccess, HashJoin, JoinKey, JoinKind, NestedLoop, Node, VirtualAccess};
+use plan::{differs_between_rows, keep_repeated};
 use std::rc::Rc;
+use values::TypeKind;
 
 /// A node behind a filter, if there are conditions.
 pub(super) fn filtered(node: Node, conditions: Vec<Expression>) -> Node {
@@ -128,7 +129,8 @@ impl<'a> Builder<'a> {
     }
 
     /// A join of those tables, read again for each row of the other ones among `around`, and with conditions that ask.
-    fn seeded_tree(&self, node: Node, tables: u64, around: u64, asking: &[Expression]) -> SeededTree {
+    fn seeded_tree(&self, mut node: Node, tables: u64, around: u64, asking: &[Expression]) -> SeededTree {
+        keep_repeated(&mut node);
         let handed_on = self.slots_read(tables, around);
         let mut seeds = self.slots_read(tables, tables);
         let asked = asking.iter().flat_map(Expression::slots);
@@ -190,15 +192,11 @@ impl<'a> Builder<'a> {
         let ExpressionKind::Compare(comparison) = condition.kind else { return Err(condition) };
         let null_safe = comparison.operator == ComparisonOperator::NullSafeEqual;
         let is_equality = null_safe || comparison.operator == ComparisonOperator::Equal;
-        // Dates and times compare after conversions that hashing would have to repeat; they stay conditions unless alike.
-        let alike = comparison.left.result.kind() == comparison.right.result.kind();
-        let is_converted =
-            matches!(comparison.mode, ComparisonMode::DateTime | ComparisonMode::Time) && !alike;
         let sides = [&comparison.left, &comparison.right].map(|side| tables_of(self.block, side));
         let is_of = |side: u64, tables: u64| side != 0 && side & !tables == 0;
         let forwards = is_of(sides[0], placed) && is_of(sides[1], tables);
         let backwards = is_of(sides[1], placed) && is_of(sides[0], tables);
-        if !is_equality || is_converted || !forwards && !backwards {
+        if !is_equality || !has_key(&comparison) || !forwards && !backwards {
             return Err(Expression { kind: ExpressionKind::Compare(comparison), ..condition });
         }
         let Comparison { left, right, mode, .. } = *comparison;
@@ -256,6 +254,21 @@ impl<'a> Builder<'a> {
             width: width(self.block),
             conditions: Vec::new(),
         }))
+    }
+}
+
+/// Whether operands that are equal have equal bytes as hash keys. What is no moment, or no time, has none where it is compared as
+/// something else then: that can be a number beside a moment, and a text or number beside a time.
+fn has_key(comparison: &Comparison) -> bool {
+    let has_moment = |side: &Expression| match side.result.class() {
+        TypeClass::DateTime | TypeClass::Time | TypeClass::Text => true,
+        _ => side.result.kind() == TypeKind::Year,
+    };
+    let Comparison { left, right, mode, .. } = comparison;
+    match mode {
+        ComparisonMode::DateTime => has_moment(left) && has_moment(right),
+        ComparisonMode::Time => [left, right].iter().all(|side| side.result.class() == TypeClass::Time),
+        _ => true,
     }
 }
 

@@ -23,6 +23,7 @@ mod privileges_needed;
 pub mod range;
 mod references;
 mod repeatable;
+mod repeated;
 mod rows_examined;
 mod rules;
 pub mod silent;
@@ -51,6 +52,7 @@ pub use physical::QueryPlan;
 pub use privileges_needed::{PrivilegesNeeded, ViewPrivileges, error_of_view};
 pub use references::{ChildKey, ParentKey, References, ReferredIndex};
 pub use repeatable::{is_repeatable, reads_alike, varying_access};
+pub use repeated::{keep_in_subqueries, keep_repeated};
 pub use rows_examined::check_rows_examined;
 pub use rules::{Rule, Rules};
 

@@ -497,7 +497,8 @@ pub struct DerivedAccess {
     pub width: usize,
     /// Conditions that are checked on each row.
     pub conditions: Vec<Expression>,
-    /// All rows are computed before the first is read: the subquery assigns user variables.
+    /// All rows are computed before the first is read: the subquery assigns user variables, or is asked for again and again. Those
+    /// of one that reads no outer columns are computed once an execution.
     pub kept: bool,
 }
 

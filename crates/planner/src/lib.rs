@@ -159,6 +159,7 @@ fn finished_plan(mut binder: bind::Binder<'_>, kind: PlanKind) -> Plan {
         listed: binder.parameters.listed,
         explain,
     };
+    plan::keep_in_subqueries(&mut plan);
     plan.repeatable = !uses_temporary && plan::is_repeatable(&plan);
     plan
 }

@@ -122,7 +122,11 @@ pub(crate) fn plan_derived(
     let around = std::mem::take(&mut binder.blocks);
     let plan = plan_select(binder, Arc::unwrap_or_clone(open));
     binder.blocks = around;
-    let plan = Arc::new(plan?);
+    let mut plan = plan?;
+    if common.is_some() && !plan.outer.is_empty() {
+        plan::keep_repeated(&mut plan.root);
+    }
+    let plan = Arc::new(plan);
     if let Some(number) = common {
         binder.common_tables.planned.insert(number, plan.clone());
     }
@@ -203,7 +207,9 @@ fn plan_open_tables(binder: &mut Binder<'_>) -> SqlResult<()> {
         let table = &binder.block().tables[number];
         if !table.reads.is_empty() && !plan.outer.is_empty() {
             // What is lateral has outer references of its own.
-            Arc::make_mut(&mut plan).outer = Vec::new();
+            let lateral = Arc::make_mut(&mut plan);
+            lateral.outer = Vec::new();
+            plan::keep_repeated(&mut lateral.root);
         }
         binder.block().tables[number].source = Source::Derived(Derived::Planned(plan), common);
     }

@@ -9,7 +9,9 @@ use crate::semijoin::adds_silently;
 use crate::ties::{Ties, is_free_of_outer, ties_of};
 use expression::silent::is_silent;
 use expression::{Expression, ResultType};
-use optimizer::{Block, BoundTable, LogicalSelect, OpenSelect, SelectItem, Source, is_never, shown_column};
+use optimizer::{
+    Block, BoundTable, Derived, LogicalSelect, OpenSelect, SelectItem, Source, is_never, shown_column,
+};
 use plan::OuterKey;
 use plan::physical::{Node, QueryPlan, RowLock};
 
@@ -65,7 +67,14 @@ fn rows_of_groups(block: &Block, select: &LogicalSelect, conditions: Vec<Express
 /// Whether all rows may be aggregated though some are not asked for.
 fn groups_all_silently(block: &Block, select: &LogicalSelect) -> bool {
     let is_plain = |table: &BoundTable| {
-        matches!(table.source, Source::Base(_)) && table.lock == RowLock::None && table.key_slot.is_none()
+        let is_read_alike = match &table.source {
+            Source::Base(_) => true,
+            Source::Derived(Derived::Planned(query), _) => {
+                query.outer.is_empty() && plan::silent::is_silent(&query.root)
+            }
+            _ => false,
+        };
+        is_read_alike && table.lock == RowLock::None && table.key_slot.is_none()
     };
     let has_loud_join = |tree: &optimizer::JoinTree| tree.has_condition(&|condition| !is_silent(condition));
     select.groups

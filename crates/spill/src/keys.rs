@@ -66,7 +66,7 @@ pub fn append_key(
             }
         },
         ComparisonMode::Json => append_document_key(value, context, out)?,
-        ComparisonMode::DateTime => match hashed_moment(value, column_type, context)? {
+        ComparisonMode::DateTime => match compared_moment(value, column_type, column_type, context)? {
             Some(moment) => out.extend_from_slice(&values::packed::date_time(moment, 6).to_le_bytes()),
             None => mark_as_different(out),
         },
@@ -96,18 +96,6 @@ fn document_of(value: ValueRef<'_>) -> Node<'_> {
     match value {
         ValueRef::Bytes(document) => Node::of(document),
         _ => Node::Null,
-    }
-}
-
-/// A value as the moment that stands for it in a hash; None for what is none.
-fn hashed_moment(
-    value: ValueRef<'_>,
-    column_type: &ColumnType,
-    context: &mut dyn EvaluationContext,
-) -> SqlResult<Option<DateTime>> {
-    match column_type.kind {
-        TypeKind::Year => compared_moment(value, column_type, column_type, context),
-        _ => convert::to_datetime(value, column_type, context),
     }
 }
 

@@ -91,9 +91,7 @@ impl<'p> LateralReader<'p> {
 fn rows_of(source: &LateralSource, arguments: Vec<Value>, run: &mut Run<'_, '_>) -> SqlResult<RowStore> {
     match source {
         LateralSource::Query { query, common_tables } => {
-            for number in common_tables {
-                run.common_tables[*number] = None;
-            }
+            run.forget_common_tables(common_tables);
             run.frames.push(arguments);
             let rows = collect(&query.root, run);
             run.frames.pop();

@@ -128,27 +128,24 @@ impl<'p> Derived<'p> {
         }
     }
 
-    /// A common table that is used more than once is computed by who asks first.
+    /// A common table that is used more than once is computed by who asks first, and what is kept for the first row around it.
     fn start(access: &'p DerivedAccess, singly: bool, run: &mut Run<'_, '_>) -> SqlResult<DerivedRows<'p>> {
         let root = &access.query.root;
-        // Who looks at each row before the next sees that MySQL makes a temporary table first.
-        if singly && root.is_kept_in_from() && !is_silent(root) && access.common_table.is_none() {
-            return Ok(DerivedRows::Kept(Rc::new(collect(root, run)?), RowCursor::new()));
+        let common =
+            access.common_table.map(|number| &run.plan.common_tables[number]).filter(|table| table.uses > 1);
+        let step = common.map_or_else(|| StepId::input(access), StepId::input);
+        if let Some(rows) = run.shared_rows.get(&step) {
+            return Ok(DerivedRows::Kept(rows.clone(), RowCursor::new()));
         }
-        let number = access.common_table.filter(|number| run.plan.common_tables[*number].uses > 1);
-        let Some(number) = number else {
-            return Ok(match access.kept {
-                true => DerivedRows::Kept(Rc::new(collect(root, run)?), RowCursor::new()),
-                false => DerivedRows::Computed(open(root, run)),
-            });
-        };
-        let rows = match &run.common_tables[number] {
-            Some(rows) => rows.clone(),
-            None => {
-                let rows = Rc::new(collect(root, run)?);
-                run.common_tables[number].insert(rows).clone()
-            }
-        };
+        // Who looks at each row before the next sees that MySQL makes a temporary table first.
+        let is_seen = singly && root.is_kept_in_from() && !is_silent(root) && access.common_table.is_none();
+        if common.is_none() && !access.kept && !is_seen {
+            return Ok(DerivedRows::Computed(open(root, run)));
+        }
+        let rows = Rc::new(collect(root, run)?);
+        if common.is_some() || access.kept && access.query.outer.is_empty() {
+            run.shared_rows.insert(step, rows.clone());
+        }
         Ok(DerivedRows::Kept(rows, RowCursor::new()))
     }
 

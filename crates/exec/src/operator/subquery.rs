@@ -157,9 +157,7 @@ fn truth(truth: Option<bool>) -> Value {
 
 fn execute(run: &mut Run<'_, '_>, id: usize, outer: Vec<Value>) -> SqlResult<Found> {
     let plan = run.plan;
-    for number in &plan.subqueries[id].common_tables {
-        run.common_tables[*number] = None;
-    }
+    run.forget_common_tables(&plan.subqueries[id].common_tables);
     run.frames.push(outer);
     let found = find(run, id);
     run.frames.pop();

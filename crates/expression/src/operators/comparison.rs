@@ -190,9 +190,9 @@ impl ComparisonMode {
     }
 }
 
-/// Whether a column stands beside something that does not depend on the row.
+/// Whether a column stands beside something that does not depend on the row, nor on those around.
 pub fn is_column_with_constant(column: &Expression, constant: &Expression) -> bool {
-    column.column_slot().is_some() && constant.is_constant()
+    column.column_slot().is_some() && constant.is_constant() && !constant.reads_rows()
 }
 
 /// Whether a column of dates takes what stands beside it for a date: a constant, but not what a subquery finds, nor a

@@ -140,6 +140,9 @@ fn with_own_outer(query: Derived) -> (Derived, Vec<Expression>) {
         Derived::Planned(plan) => {
             let mut plan = Arc::unwrap_or_clone(plan);
             let reads = std::mem::take(&mut plan.outer);
+            if !reads.is_empty() {
+                plan::keep_repeated(&mut plan.root);
+            }
             (Derived::Planned(Arc::new(plan)), reads)
         }
     }
@@ -372,7 +375,13 @@ fn bind_common_table(binder: &mut Binder<'_>, common: &CommonTable) -> SqlResult
     };
     binder.common_tables.in_scope.extend(later);
     let number = binder.common_tables.number_of(common);
-    let bound = BoundCommonTable { query: plan?, number, block_number: binder.block_number };
+    let mut query = plan?;
+    if let Derived::Planned(plan) = &mut query
+        && !plan.outer.is_empty()
+    {
+        plan::keep_repeated(&mut Arc::make_mut(plan).root);
+    }
+    let bound = BoundCommonTable { query, number, block_number: binder.block_number };
     if uses(binder) != uses_before {
         return Ok(bound);
     }

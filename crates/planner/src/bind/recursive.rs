@@ -10,6 +10,7 @@ use ::expression::{ResultType, ValueSource};
 use errors::{SqlResult, sql_error};
 use optimizer::{BoundTable, Source};
 use parser::ast;
+use plan::keep_repeated;
 use plan::physical::{
     Node, OutputColumn, QueryPlan, ROWS_UNKNOWN, Recursive, RecursiveStep, SetOperation, SetTerm,
 };
@@ -133,8 +134,9 @@ fn recursive_parts(
             }
             all &= is_all;
             let types = plan.columns.into_iter().map(|column| column.result).collect();
-            steps
-                .push(RecursiveStep { node: shift_outer(plan.root, plan.outer, &mut outer), columns: types });
+            let mut node = shift_outer(plan.root, plan.outer, &mut outer);
+            keep_repeated(&mut node);
+            steps.push(RecursiveStep { node, columns: types });
         } else if steps.is_empty() {
             for (column, other) in columns.iter_mut().zip(&plan.columns) {
                 let types = [column.result.clone(), other.result.clone()];
