@@ -1,6 +1,6 @@
 //! Start values of system variables: compiled defaults, options, persisted values. Main function: [`start_values`].
 
-use crate::instance::{InstanceOptions, OptionSetting};
+use crate::instance::{InstanceOptions, OptionSetting, WrongOption};
 use engine::{EngineOptions, FlushLevel, ForceRecovery};
 use env::{Environment, OpenMode};
 use errors::{SqlError, SqlResult, sql_error};
@@ -109,11 +109,11 @@ pub fn start_values(
     environment: &Environment,
     options: &InstanceOptions,
     persisted: &PersistedVariables,
-) -> SqlResult<StartValues> {
+) -> Result<StartValues, WrongOption> {
     let mut start = StartValues { values: ValueTable::defaults(), messages: Vec::new() };
     computed(environment, options, &mut start.values);
     for setting in &options.settings {
-        apply(setting, &mut start)?;
+        apply(setting, &mut start).map_err(|error| WrongOption { setting: Some(setting.clone()), error })?;
     }
     for (name, value) in persisted.iter() {
         if let Some(id) = find(name) {

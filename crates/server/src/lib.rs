@@ -7,13 +7,16 @@ mod connection;
 mod descriptors;
 mod error_log;
 mod net;
+mod page;
 mod port;
 mod reactor;
 mod rsa_key;
 mod shared;
 mod start;
+mod start_error;
 #[cfg(test)]
 mod tests;
 mod tls;
 
-pub use start::{StartError, serve};
+pub use page::page;
+pub use start::run;

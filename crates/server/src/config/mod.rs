@@ -2,20 +2,23 @@
 //! The server uses a few options itself; all system variables are checked and kept by `session`.
 
 mod option_file;
+mod start_options;
 
+pub use start_options::{LETTERS, START_OPTIONS};
+
+use crate::start_error::{place, unknown};
 use env::{Disk, RealDisk};
 use session::{OptionSetting, OptionSource};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use variables::VariableId;
 
 /// Option files that are read when the command line names none. MySQL's own ones are left alone: they may name the
 /// data directory of another server.
 const DEFAULT_FILES: [&str; 2] = ["/etc/iruka.cnf", "/etc/iruka/iruka.cnf"];
 const DEFAULT_PORT: u16 = 3306;
 const DEFAULT_BACKLOG: i32 = 4096;
-/// Options that only steer the start and that are no system variables.
-const START_OPTIONS: [&str; 7] =
-    ["user", "console", "initialize", "initialize_insecure", "gdb", "basedir", "no_monitor"];
+const DEFAULT_VERBOSITY: u64 = 2;
 
 /// A wrong option; the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub struct Configuration {
     pub pid_file: PathBuf,
     /// `log_error`, absolute; None for standard error.
     pub log_file: Option<PathBuf>,
+    /// `log_error_verbosity`, until the variables are settled.
+    pub log_verbosity: u64,
     /// `open_files_limit`; 0 for what the server likes.
     pub descriptors_wanted: u64,
     /// `back_log`.
@@ -96,6 +101,7 @@ impl Configuration {
             tls: !look.is_off("ssl"),
             initialize_only: look.is_on("initialize") || look.is_on("initialize_insecure"),
             log_file,
+            log_verbosity: look.number("log_error_verbosity").ok().flatten().unwrap_or(DEFAULT_VERBOSITY),
             tls_files,
             data_directory,
             descriptors_wanted: look.number("open_files_limit").ok().flatten().unwrap_or(0),
@@ -125,7 +131,7 @@ impl Configuration {
             value.map(|value| OptionSetting { name: name.to_owned(), value: Some(value), source: source() })
         });
         let is_variable =
-            |setting: &OptionSetting| !START_OPTIONS.contains(&normal_name(&setting.name).as_str());
+            |setting: &OptionSetting| !start_options::is_start_option(&normal_name(&setting.name));
         self.settings = defaults.chain(given.into_iter().filter(is_variable)).collect();
     }
 
@@ -183,17 +189,11 @@ fn parse_arguments(arguments: &[String]) -> Result<(DefaultsFiles, Vec<OptionSet
 }
 
 fn short_option(argument: &str) -> Result<(String, Option<String>), BadOption> {
-    let unknown = || BadOption(format!("unknown option '{argument}'"));
+    let unknown = || BadOption(unknown(&format!("option '{argument}' (command line)"), argument));
     let (letter, value) =
         argument.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).ok_or_else(unknown)?;
-    let name = match letter {
-        "P" => "port",
-        "h" => "datadir",
-        "b" => "basedir",
-        "u" => "user",
-        _ => return Err(unknown()),
-    };
-    Ok((name.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
+    let (_, name) = LETTERS.iter().find(|(known, _)| letter.starts_with(*known)).ok_or_else(unknown)?;
+    Ok(((*name).to_owned(), (!value.is_empty()).then(|| value.to_owned())))
 }
 
 fn required(name: &str, value: Option<String>) -> Result<String, BadOption> {
@@ -225,8 +225,16 @@ impl<'a> Lookup<'a> {
         match self.text(name).map(|text| text.trim().parse()) {
             None => Ok(None),
             Some(Ok(number)) => Ok(Some(number)),
-            Some(Err(_)) => Err(BadOption(format!("option '{name}' is not a number in its range"))),
+            Some(Err(_)) => Err(self.not_a_number(name)),
         }
+    }
+
+    fn not_a_number(&self, name: &str) -> BadOption {
+        let range = variables::find(name).map(VariableId::variable);
+        let range = range.map_or_else(String::new, |of| format!(" from {} to {}", of.minimum, of.maximum));
+        let place = self.find(name).map_or_else(String::new, |setting| place(&setting.source));
+        let (value, name) = (self.text(name).unwrap_or_default(), name.replace('_', "-"));
+        BadOption(format!("option '--{name}' ({place}): '{value}' is not a whole number{range}"))
     }
 
     fn is_on(&self, name: &str) -> bool {

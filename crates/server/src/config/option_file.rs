@@ -71,7 +71,11 @@ fn option(path: &Path, index: usize, line: &str) -> Result<OptionSetting, BadOpt
     if name.is_empty() || name.contains(char::is_whitespace) {
         return Err(wrong_line(path, index, line));
     }
-    Ok(OptionSetting { name, value, source: OptionSource::File(path.display().to_string()) })
+    Ok(OptionSetting {
+        name,
+        value,
+        source: OptionSource::File(format!("'{}' line {}", path.display(), index + 1)),
+    })
 }
 
 fn wrong_line(path: &Path, index: usize, line: &str) -> BadOption {
