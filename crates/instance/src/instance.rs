@@ -139,6 +139,7 @@ fn start_error(error: engine::EngineError) -> SqlError {
     };
     match error {
         engine::EngineError::Corrupt(text) | engine::EngineError::Io(text) => WHOLE.with(&[&text]),
+        engine::EngineError::NoSpace => WHOLE.with(&[&"there is no room for its files"]),
         other => other.into_sql(""),
     }
 }
@@ -161,12 +162,15 @@ impl Instance {
     /// Opens the engine in `environment`'s data directory, reads accounts and persisted variables.
     /// Errors: an option that does not exist or has a wrong value; what the engine reports.
     pub fn open(environment: Environment, options: InstanceOptions) -> SqlResult<Arc<Instance>> {
-        let (persisted, start) = Instance::settle(&environment, &options).map_err(|wrong| wrong.error)?;
+        let (persisted, mut start) = Instance::settle(&environment, &options).map_err(|wrong| wrong.error)?;
         let engine_options = EngineOptions {
             background_threads: !options.statements_only,
             ..crate::options::engine_options(&start.values)
         };
         let engine = Engine::open(environment.clone(), engine_options).map_err(start_error)?;
+        // Now the data directory is this server's: before, no file of it was to be made.
+        let server_uuid = crate::options::server_uuid(&environment);
+        start.values.set(id::SERVER_UUID, SystemValue::Text(server_uuid.into()));
         let clock = Arc::clone(&environment.clock);
         let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
         metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());

@@ -184,13 +184,12 @@ fn computed(environment: &Environment, options: &InstanceOptions, values: &mut V
     values.set(id::SLOW_QUERY_LOG_FILE, text(&format!("{directory}{host}-slow.log")));
     values.set(id::HOSTNAME, text(&host));
     values.set(id::DATADIR, text(&directory));
-    values.set(id::SERVER_UUID, text(&server_uuid(environment)));
     // No file of the server is anybody's business until the administrator says which folder is.
     values.set(id::SECURE_FILE_PRIV, SystemValue::Null);
 }
 
 fn read_line(environment: &Environment, path: &str) -> Option<String> {
-    let file = environment.disk.open(Path::new(path), OpenMode::Existing).ok()?;
+    let file = environment.disk.open(Path::new(path), OpenMode::ReadOnly).ok()?;
     // Files of /proc have length 0, so the bytes are read one by one up to the line's end.
     let mut line = Vec::new();
     let mut byte = [0];
@@ -201,7 +200,7 @@ fn read_line(environment: &Environment, path: &str) -> Option<String> {
 }
 
 /// The server's identity for life, kept in `auto.cnf` of the data directory.
-fn server_uuid(environment: &Environment) -> String {
+pub fn server_uuid(environment: &Environment) -> String {
     const FILE: &str = "auto.cnf";
     let read = || {
         let file = environment.disk.open(Path::new(FILE), OpenMode::Existing).ok()?;

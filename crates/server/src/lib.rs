@@ -4,8 +4,10 @@
 mod certificates;
 mod config;
 mod connection;
+mod data_folder;
 mod descriptors;
 mod error_log;
+mod listen;
 mod net;
 mod page;
 mod port;
@@ -14,6 +16,7 @@ mod rsa_key;
 mod shared;
 mod start;
 mod start_error;
+mod system_account;
 #[cfg(test)]
 mod tests;
 mod tls;

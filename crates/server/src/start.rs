@@ -2,9 +2,10 @@
 
 use crate::certificates;
 use crate::config::Configuration;
+use crate::data_folder;
 use crate::descriptors::Descriptors;
 use crate::error_log::{ErrorLog, Priority};
-use crate::net::Listener;
+use crate::listen::listen;
 use crate::port::SqlInstance;
 use crate::reactor::Group;
 use crate::shared::Shared;
@@ -45,10 +46,12 @@ pub fn run(arguments: &[String]) -> ExitCode {
 fn serve(arguments: &[String]) -> Result<(), StartError> {
     let working_directory = std::env::current_dir()?;
     let configuration = Configuration::read(arguments, &working_directory).map_err(StartError::of_option)?;
+    let warning = configuration.take_account().map_err(StartError::of_option)?;
     let environment = Environment::real(&configuration.data_directory);
     let log = Arc::new(open_log(&environment, &configuration)?);
     log.set_verbosity(configuration.log_verbosity);
-    let result = start(&configuration, environment, &log).map_err(StartError::with_advice);
+    warning.iter().for_each(|text| log.warning(text));
+    let result = start(&configuration, environment, &log).map_err(|error| error.with_advice(&configuration));
     result.map_err(|error| {
         log.error(&error.text);
         log.error("Aborting");
@@ -87,8 +90,10 @@ fn start(
     };
     // A write beyond the limit of a file's size fails from here on, as on a full disk.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+    data_folder::check(&configuration.data_directory)?;
     // A wrong option leaves no folder behind.
     Instance::check_options(&environment, &options).map_err(|wrong| StartError::of_variable(&wrong))?;
+    configuration.check_folders().map_err(StartError::of_option)?;
     environment.disk.create_directory(Path::new(""))?;
     let instance =
         Instance::open(environment.clone(), options).map_err(|error| error.message().to_owned())?;
@@ -106,17 +111,7 @@ fn start(
     instance.set_server_control(Arc::clone(&stop) as Arc<dyn ServerControl>);
     watch_signals(&environment, &stop)?;
     let threads = environment.threads.available_parallelism();
-    let shared = Arc::new(Shared {
-        instance: Arc::new(Arc::clone(&instance)) as Arc<dyn SqlInstance>,
-        log: Arc::clone(log),
-        passwords: PasswordCache::default(),
-        key: Some(certificates::password_key(&*environment.disk, &|text| log.warning(text))?),
-        tls: certificates::tls_configuration(&*environment.disk, configuration, &|text| log.warning(text))?,
-        connection_count: AtomicU32::new(0),
-        descriptors,
-        is_stopping: AtomicBool::new(false),
-        environment: environment.clone(),
-    });
+    let shared = Arc::new(share(configuration, &environment, &instance, log, descriptors)?);
     let group = Group::start(Arc::clone(&shared), listen(configuration, log)?, threads)?;
     // A full disk is no reason not to serve.
     let _pid = PidFile::write(&environment, &configuration.pid_file)
@@ -135,6 +130,29 @@ fn start(
     close(&instance)?;
     log.write(Priority::System, 10910, "Shutdown complete");
     Ok(())
+}
+
+/// What all connections share, with the keys of the data directory or of the options.
+fn share(
+    configuration: &Configuration,
+    environment: &Environment,
+    instance: &Arc<Instance>,
+    log: &Arc<ErrorLog>,
+    descriptors: Descriptors,
+) -> Result<Shared, StartError> {
+    let disk = &*environment.disk;
+    let tell = |text: &str| log.warning(text);
+    Ok(Shared {
+        instance: Arc::new(Arc::clone(instance)) as Arc<dyn SqlInstance>,
+        log: Arc::clone(log),
+        passwords: PasswordCache::default(),
+        key: Some(certificates::password_key(disk, &tell)?),
+        tls: certificates::tls_configuration(disk, configuration, &tell)?,
+        connection_count: AtomicU32::new(0),
+        descriptors,
+        is_stopping: AtomicBool::new(false),
+        environment: environment.clone(),
+    })
 }
 
 /// Waits for the order to stop. Commits notice a disk that fails by themselves; this notices the failure of a sync that
@@ -171,29 +189,6 @@ fn announce(configuration: &Configuration, log: &ErrorLog) {
     let socket = configuration.socket.display();
     let text = format!("ready for connections. socket: '{socket}'  port: {port}");
     log.write(Priority::System, 10931, &text);
-}
-
-fn listen(configuration: &Configuration, log: &ErrorLog) -> Result<Vec<Listener>, StartError> {
-    let mut listeners = Vec::new();
-    for address in &configuration.addresses {
-        let listener = Listener::tcp(*address, configuration.backlog)
-            .map_err(|error| StartError::from(format!("Cannot listen on {address}: {error}")))?;
-        listeners.push(listener);
-    }
-    match Listener::unix(&configuration.socket, configuration.backlog) {
-        Ok(listener) => listeners.push(listener),
-        // A path that is too long must not keep TCP clients out.
-        Err(error) if !listeners.is_empty() => {
-            log.warning(&format!("Cannot listen on '{}': {error}", configuration.socket.display()));
-        }
-        Err(error) => {
-            return Err(StartError::from(format!(
-                "Cannot listen on '{}': {error}",
-                configuration.socket.display()
-            )));
-        }
-    }
-    Ok(listeners)
 }
 
 /// The order to stop, from a signal or from SHUTDOWN.

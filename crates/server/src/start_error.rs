@@ -1,10 +1,12 @@
 //! Why the server does not start, in words that say what is wrong, where, and what to do. Main type: [`StartError`].
 
-use crate::config::BadOption;
+use crate::config::{BadOption, Configuration, read_text};
 use crate::descriptors::Descriptors;
 use crate::page::option_names;
 use command_line::{USAGE_FAILURE, nearest};
+use env::RealDisk;
 use session::{OptionSource, WrongOption};
+use std::path::Path;
 use std::process::ExitCode;
 use variables::{Kind, SystemVariable, find};
 
@@ -53,17 +55,50 @@ impl StartError {
     }
 
     /// With what to do about it, where the text does not tell.
-    pub fn with_advice(self) -> StartError {
-        // Many things need a descriptor at the start, and it does not matter which one found none.
-        if !self.text.contains("Too many open files") {
-            return self;
-        }
-        let limit = Descriptors::limit_of_process();
-        let text = format!(
-            "{}. The process may have {limit} file descriptors, which is too few: raise the limit of the account or service (ulimit -n)",
-            self.text
-        );
-        StartError { text, ..self }
+    pub fn with_advice(self, configuration: &Configuration) -> StartError {
+        let folder = configuration.data_directory.display();
+        let known = ADVICE.iter().find(|(reason, _)| self.text.contains(reason));
+        // What is told already by who knows more is not told again.
+        let advice = match known.map(|(_, advice)| advice) {
+            None => return self,
+            Some(Advice::Descriptors) => {
+                let limit = Descriptors::limit_of_process();
+                format!(
+                    "The process may have {limit} file descriptors, which is too few: raise the limit of the account or service (ulimit -n)"
+                )
+            }
+            Some(Advice::Locked) => {
+                let other = read_text(&RealDisk::new(Path::new("/")), &configuration.pid_file);
+                let other =
+                    other.map_or_else(|_| String::new(), |text| format!(" (process {})", text.trim()));
+                format!(
+                    "Another server{other} has the data folder '{folder}': stop it, or choose another folder with --datadir"
+                )
+            }
+            Some(Advice::NoSpace) => {
+                let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+                let limit = limit.map_or_else(String::new, |bytes| {
+                    format!(
+                        "; a file of the process may have {bytes} bytes (ulimit -f), which may be too few"
+                    )
+                });
+                format!("Make room on the disk of '{folder}', or choose another one with --datadir{limit}")
+            }
+            Some(Advice::Newer) => {
+                "Start it with that server, or load a dump into a new folder (--datadir)".to_owned()
+            }
+            Some(Advice::Damaged)
+                if self.text.contains("put ") || self.text.contains("innodb_force_recovery") =>
+            {
+                return self;
+            }
+            Some(Advice::Damaged) => {
+                format!(
+                    "Put the files of '{folder}' back as they were, or load a backup into a new folder (--datadir)"
+                )
+            }
+        };
+        StartError { text: format!("{}. {advice}", self.text.trim_end_matches('.')), ..self }
     }
 
     /// What the process ends with.
@@ -71,6 +106,28 @@ impl StartError {
         if self.is_usage { ExitCode::from(USAGE_FAILURE) } else { ExitCode::FAILURE }
     }
 }
+
+/// What is to be done, by reason.
+#[derive(Clone, Copy)]
+enum Advice {
+    Descriptors,
+    Locked,
+    NoSpace,
+    Newer,
+    Damaged,
+}
+
+/// Reasons that many steps of a start may meet, as the operating system and the engine word them.
+const ADVICE: [(&str, Advice); 8] = [
+    ("Too many open files", Advice::Descriptors),
+    ("locked by another process", Advice::Locked),
+    ("File too large", Advice::NoSpace),
+    ("there is no room for its files", Advice::NoSpace),
+    ("No space left on device", Advice::NoSpace),
+    ("Disk quota exceeded", Advice::NoSpace),
+    ("written by a newer server", Advice::Newer),
+    ("is damaged", Advice::Damaged),
+];
 
 /// Where an option was given, in words.
 pub fn place(source: &OptionSource) -> String {
@@ -147,10 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn a_start_without_descriptors_says_how_many_there_are() {
+    fn reasons_get_their_advice_once() {
+        let arguments = ["--no-defaults".to_owned()];
+        let configuration = Configuration::read(&arguments, Path::new("/work")).unwrap();
+        let told = |text: &str| StartError::from(text).with_advice(&configuration).text;
         let limit = Descriptors::limit_of_process();
-        let told = StartError::from("Too many open files (os error 24)").with_advice().text;
-        assert!(told.contains(&format!("may have {limit} file descriptors")), "{told}");
-        assert_eq!(StartError::from("Something else").with_advice().text, "Something else");
+        let descriptors = told("Too many open files (os error 24)");
+        assert!(descriptors.contains(&format!("may have {limit} file descriptors")), "{descriptors}");
+        assert!(told("page 3 is damaged.").contains("is damaged. Put the files of '/work/data' back"));
+        assert_eq!(told("page 3 is damaged: put it back"), "page 3 is damaged: put it back");
+        assert_eq!(told("Something else"), "Something else");
     }
 }

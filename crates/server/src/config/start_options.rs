@@ -34,7 +34,7 @@ pub const START_OPTIONS: [StartOption; 10] = [
     StartOption {
         name: "user",
         value: OptionValue::Text("NAME"),
-        text: "Accepted and without effect: start the server as the account that is to own its files.",
+        text: "Account of the system, by name or number, that the server runs as if root starts it.",
     },
     StartOption { name: "basedir", value: OptionValue::Folder, text: "Accepted and without effect." },
     StartOption { name: "console", value: OptionValue::Switch, text: "Accepted and without effect." },
