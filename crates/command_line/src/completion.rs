@@ -49,7 +49,7 @@ fn bash(program: &Program, pages: &[(&str, Page)]) -> String {
          word=${{line##*[[:space:]]}}\n    COMPREPLY=()\n    \
          if (( COMP_CWORD == 1 )); then\n        \
          COMPREPLY=($(compgen -W '{}' -- \"$word\"))\n        return\n    fi\n    case ${{COMP_WORDS[1]}} in\n    \
-         help) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n    \
+         help|man) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n    \
          completion) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n",
         program.names().join(" "),
         pages.iter().map(|(command, _)| *command).collect::<Vec<_>>().join(" "),
@@ -94,7 +94,7 @@ fn zsh(program: &Program, pages: &[(&str, Page)]) -> String {
     let mut out = format!(
         "#compdef {name}\n# Completion of {name} for zsh.\n_{name}() {{\n    \
          if (( CURRENT == 2 )); then\n        compadd -- {}\n        return\n    fi\n    case $words[2] in\n    \
-         help) compadd -- {} ;;\n    completion) compadd -- {} ;;\n",
+         help|man) compadd -- {} ;;\n    completion) compadd -- {} ;;\n",
         program.names().join(" "),
         pages.iter().map(|(command, _)| *command).collect::<Vec<_>>().join(" "),
         SHELLS.join(" "),
@@ -145,7 +145,7 @@ fn fish(program: &Program, pages: &[(&str, Page)]) -> String {
     let mut out = format!(
         "# Completion of {name} for fish.\ncomplete -c {name} -f\n\
          complete -c {name} -n __fish_use_subcommand -a '{}'\n\
-         complete -c {name} -n '__fish_seen_subcommand_from help' -a '{}'\n\
+         complete -c {name} -n '__fish_seen_subcommand_from help man' -a '{}'\n\
          complete -c {name} -n '__fish_seen_subcommand_from completion' -a '{}'\n",
         program.names().join(" "),
         pages.iter().map(|(command, _)| *command).collect::<Vec<_>>().join(" "),
@@ -192,8 +192,10 @@ mod tests {
     fn script(shell: Shell) -> String {
         let program = Program {
             name: "tool",
-            version: String::new(),
+            title: "Tool",
+            version: "1",
             summary: "",
+            usage: &[],
             about: &[],
             commands: PROGRAM_COMMANDS,
         };

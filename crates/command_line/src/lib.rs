@@ -1,10 +1,11 @@
-//! What a program tells of its commands and options: help, completion for shells, the names that a mistyped one is nearest to.
+//! What a program tells of its commands and options: help, man pages, completion for shells, the names that a mistyped one is nearest to.
 //! Main types: [`Program`] with its table of [`Command`]s, and [`Page`], of which everything is made that people read.
 //! Knows no command's work: a command brings its page and a function.
 #![forbid(unsafe_code)]
 
 mod completion;
 mod help;
+mod manual;
 mod nearest;
 mod page;
 mod program;

@@ -5,6 +5,8 @@
 pub struct Page {
     /// What is typed to run it, e.g. "iruka serve".
     pub name: &'static str,
+    /// The section of the manual.
+    pub manual: u8,
     /// Half a sentence: what it is.
     pub summary: &'static str,
     /// How it is typed, a line for each way.
@@ -174,6 +176,7 @@ pub mod tests {
         };
         Page {
             name: "tool work",
+            manual: 8,
             summary: "works",
             usage: &["tool work [OPTION ...]"],
             about: &["It works."],

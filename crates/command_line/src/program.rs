@@ -1,8 +1,8 @@
 //! A program of several commands. Main type: [`Program`]; its table of commands is all that a new command needs.
 
 use crate::completion::{SHELLS, Shell};
-use crate::page::Page;
-use crate::{help, nearest};
+use crate::page::{Entry, Page, Section};
+use crate::{help, manual, nearest};
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
@@ -23,10 +23,14 @@ pub struct Command {
 pub struct Program {
     /// What is typed.
     pub name: &'static str,
-    /// What `version` prints.
-    pub version: String,
+    /// Its name in a sentence.
+    pub title: &'static str,
+    /// Its version.
+    pub version: &'static str,
     /// Half a sentence: what it is.
     pub summary: &'static str,
+    /// How it is typed, a line for each way.
+    pub usage: &'static [&'static str],
     /// Paragraphs of its help.
     pub about: &'static [&'static str],
     /// Its commands, besides those that every program has.
@@ -34,9 +38,10 @@ pub struct Program {
 }
 
 /// The commands that every program has.
-const OWN: [(&str, &str); 3] = [
+const OWN: [(&str, &str); 4] = [
     ("help [COMMAND]", "shows this, or the options of a command"),
     ("version", "shows the version"),
+    ("man [COMMAND]", "prints the man page of the program or of a command (for man -l -)"),
     ("completion SHELL", "prints completion for bash, zsh or fish, to be sourced by it"),
 ];
 
@@ -51,17 +56,16 @@ impl Program {
             // Nothing starts where help is asked for, whatever else is said.
             return match () {
                 () if asks(rest, &["--help", "-?"]) => print(&help::text(&(command.page)())),
-                () if asks(rest, &["--version", "-V"]) => print(&format!("{}\n", self.version)),
+                () if asks(rest, &["--version", "-V"]) => print(&self.version_line()),
                 () => (command.run)(rest),
             };
         }
         match (first.as_str(), second) {
-            ("help" | "--help" | "-h" | "-?", Some(name)) => match self.command(name) {
-                Some(command) => print(&help::text(&(command.page)())),
-                None => self.wrong_word("command", name, self.names()),
-            },
-            ("help" | "--help" | "-h" | "-?", None) => print(&self.text()),
-            ("version" | "--version" | "-V", _) => print(&format!("{}\n", self.version)),
+            ("help" | "--help" | "-h" | "-?", Some(name)) => self.page_of(name, help::text),
+            ("help" | "--help" | "-h" | "-?", None) => print(&help::text(&self.page())),
+            ("man", Some(name)) => self.page_of(name, |page| self.manual(page)),
+            ("man", None) => print(&self.manual(&self.page())),
+            ("version" | "--version" | "-V", _) => print(&self.version_line()),
             ("completion", shell) => match shell.and_then(Shell::of) {
                 Some(shell) => print(&shell.script(self)),
                 None => self.wrong_word("shell", shell.unwrap_or_default(), SHELLS.to_vec()),
@@ -80,19 +84,43 @@ impl Program {
         self.commands.iter().map(|command| command.name).chain(own).collect()
     }
 
-    fn text(&self) -> String {
-        let mut out = format!(
-            "{} - {}\n\nUsage: {} COMMAND [OPTION ...]\n\nCommands:\n",
-            self.name, self.summary, self.name
-        );
-        let pages = self.commands.iter().map(|command| (command.name, (command.page)().summary));
-        for (usage, summary) in pages.chain(OWN) {
-            out += &format!("  {usage:<18}{summary}\n");
+    fn version_line(&self) -> String {
+        format!("{} {} for Linux on {}\n", self.name, self.version, std::env::consts::ARCH)
+    }
+
+    fn page_of(&self, name: &str, text: impl Fn(&Page) -> String) -> ExitCode {
+        match self.command(name) {
+            Some(command) => print(&text(&(command.page)())),
+            None => self.wrong_word("command", name, self.names()),
         }
-        for paragraph in self.about {
-            out += &format!("\n{paragraph}\n");
+    }
+
+    fn manual(&self, page: &Page) -> String {
+        manual::roff(page, self.title, self.version)
+    }
+
+    /// The page of the program itself.
+    fn page(&self) -> Page {
+        let commands = self.commands.iter().map(|command| (command.name, (command.page)().summary));
+        let entries = commands.chain(OWN).map(|(usage, summary)| Entry::new(usage, &sentence(summary)));
+        let codes = [
+            ("0", "All is well."),
+            ("1", "A command failed: its last lines say why."),
+            ("2", "The command line is wrong: trying again does not help."),
+        ];
+        let codes = codes.map(|(code, text)| Entry::new(code, text));
+        Page {
+            name: self.name,
+            manual: 1,
+            summary: self.summary,
+            usage: self.usage,
+            about: self.about,
+            groups: Vec::new(),
+            sections: vec![
+                Section { title: "Commands", entries: entries.collect() },
+                Section { title: "Exit codes", entries: codes.to_vec() },
+            ],
         }
-        out
     }
 
     fn wrong_word(&self, kind: &str, word: &str, known: Vec<&'static str>) -> ExitCode {
@@ -110,6 +138,13 @@ impl Program {
         let _ = writeln!(std::io::stderr(), "{0}: {text}\n{0}: '{0} help' shows all commands", self.name);
         ExitCode::from(USAGE_FAILURE)
     }
+}
+
+/// Half a sentence as a whole one.
+fn sentence(text: &str) -> String {
+    let mut characters = text.chars();
+    let first = characters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(characters).chain(['.']).collect()
 }
 
 fn asks(arguments: &[String], names: &[&str]) -> bool {

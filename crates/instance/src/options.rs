@@ -286,6 +286,8 @@ fn apply(setting: &OptionSetting, start: &mut StartValues) -> SqlResult<()> {
     }
     let value = match (id, adjusted.value) {
         (_, value) if is_refused(id, &value, &mut start.messages) => return Ok(()),
+        // Computed from what the server made of it: absolute, and with a slash at the end.
+        (id::DATADIR, _) => return Ok(()),
         (id::SQL_MODE, SystemValue::Bits(mode)) => SystemValue::Bits(variables::sql_mode::expand(mode)),
         (_, value) => value,
     };

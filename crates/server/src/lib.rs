@@ -13,6 +13,7 @@ mod page;
 mod port;
 mod reactor;
 mod rsa_key;
+mod service_manager;
 mod shared;
 mod start;
 mod start_error;

@@ -7,14 +7,16 @@ use std::process::ExitCode;
 #[global_allocator]
 static ALLOCATOR: env::Allocator = env::Allocator;
 
-/// All commands, besides those that every program has (help, version, completion).
+/// All commands, besides those that every program has (help, version, man, completion).
 const COMMANDS: &[Command] = &[Command { name: "serve", page: server::page, run: server::run }];
 
 fn main() -> ExitCode {
     let program = Program {
         name: "iruka",
-        version: format!("iruka {} for Linux on {}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH),
+        title: "Iruka",
+        version: env!("CARGO_PKG_VERSION"),
         summary: "a MySQL-compatible database server",
+        usage: &["iruka COMMAND [OPTION ...]"],
         about: &["'iruka serve' makes the folder ./data at its first start and listens on 127.0.0.1:3306."],
         commands: COMMANDS,
     };

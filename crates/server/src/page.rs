@@ -54,6 +54,7 @@ pub fn page() -> Page {
     groups.push(OptionGroup { title: WITHOUT_EFFECT, options });
     Page {
         name: "iruka serve",
+        manual: 8,
         summary: "runs a MySQL-compatible database server",
         usage: &[
             "iruka serve [--datadir=FOLDER] [--port=N] [--socket=FILE] [--bind-address=ADDRESSES]",
@@ -97,7 +98,28 @@ fn sections() -> Vec<Section> {
         Entry::new("SIGTERM, SIGINT", "Stops the server: running statements get 30 seconds to end."),
         Entry::new("SIGHUP, SIGXFSZ", "Do nothing."),
     ];
-    vec![Section { title: "Exit codes", entries: codes }, Section { title: "Signals", entries: signals }]
+    let environment = vec![Entry::new(
+        "NOTIFY_SOCKET",
+        "A service manager's socket, which is told READY=1 when connections are accepted, and STOPPING=1 (systemd's Type=notify).",
+    )];
+    let files = vec![
+        Entry::new(
+            "/etc/iruka.cnf, /etc/iruka/iruka.cnf",
+            "Option files that are read if no option names others.",
+        ),
+        Entry::new("iruka.lock", "In the data folder: locked by the server that has it."),
+        Entry::new(
+            "ca.pem, server-cert.pem, server-key.pem",
+            "In the data folder: certificates made at the first start.",
+        ),
+        Entry::new("mysqld-auto.cnf", "In the data folder: what SET PERSIST keeps."),
+    ];
+    vec![
+        Section { title: "Exit codes", entries: codes },
+        Section { title: "Signals", entries: signals },
+        Section { title: "Environment", entries: environment },
+        Section { title: "Files", entries: files },
+    ]
 }
 
 /// Some options that steer the start are variables, too.

@@ -8,6 +8,7 @@ use crate::error_log::{ErrorLog, Priority};
 use crate::listen::listen;
 use crate::port::SqlInstance;
 use crate::reactor::Group;
+use crate::service_manager;
 use crate::shared::Shared;
 use crate::start_error::StartError;
 use env::{Disk, DiskErrorKind, Environment, OpenMode};
@@ -117,10 +118,12 @@ fn start(
     let _pid = PidFile::write(&environment, &configuration.pid_file)
         .inspect_err(|error| log.warning(&format!("The pid file cannot be written: {}", error.text)));
     announce(configuration, log);
+    tell_manager(service_manager::READY, log);
     wait_for_order(&stopped, || {
         tell();
         instance.failure()
     })?;
+    tell_manager(service_manager::STOPPING, log);
     log.write(Priority::System, 13172, "Received the order to stop; running statements may end.");
     instance.begin_shutdown();
     let left = group.stop(STOP_GRACE);
@@ -189,6 +192,13 @@ fn announce(configuration: &Configuration, log: &ErrorLog) {
     let socket = configuration.socket.display();
     let text = format!("ready for connections. socket: '{socket}'  port: {port}");
     log.write(Priority::System, 10931, &text);
+}
+
+/// A service manager that cannot be told is no reason not to serve.
+fn tell_manager(state: &str, log: &ErrorLog) {
+    if let Err(text) = service_manager::tell(state) {
+        log.warning(&text);
+    }
 }
 
 /// The order to stop, from a signal or from SHUTDOWN.
