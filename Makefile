@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The server that applications' tests are compared with.
 REFERENCE ?= 127.0.0.1:3397
 
-.PHONY: run build test test-drivers test-applications conformance bench fuzz clean
+.PHONY: run build package test test-drivers test-applications conformance bench fuzz clean
 
 run:
 	tests/install.sh build
@@ -16,6 +16,13 @@ run:
 build:
 	tests/install.sh build
 	$(CARGO) build --release --bin iruka
+
+# A tarball and a Debian package in target/package, tried in a root of their own; `make package PROFILE=quick` is for a look.
+package:
+	tests/install.sh test
+	$(CARGO) build --profile $(PROFILE) --bin iruka
+	$(CARGO) xtask package --binary $(TARGET)/$(PROFILE)/iruka --out $(TARGET)/package
+	$(TARGET)/venv/bin/python tests/package/run.py --binary $(TARGET)/$(PROFILE)/iruka
 
 test:
 	tests/install.sh test

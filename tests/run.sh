@@ -17,6 +17,7 @@ binary=$target/quick/iruka
 step instructions; cargo xtask instructions
 step contention; cargo xtask contention
 step sharing; cargo xtask sharing
+step start;   unshare -m "$python" tests/start/run.py --binary "$binary"
 step load;    "$python" tests/load/run.py --binary "$binary"
 step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all --rounds 3 {target}
 # Again with results kept at first sight: the second round is served what the first one computed.

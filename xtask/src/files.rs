@@ -22,6 +22,17 @@ pub fn write(path: &str, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|error| format!("{path}: {error}"))
 }
 
+/// Writes a file of any bytes, with those rights, and the folders it needs, through which everybody may go.
+pub fn write_bytes(path: &str, content: &[u8], mode: u32) -> Result<(), String> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    let failed = |error: std::io::Error| format!("{path}: {error}");
+    if let Some(folder) = Path::new(path).parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(failed)?;
+    }
+    std::fs::write(path, content).map_err(failed)?;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(failed)
+}
+
 /// Whether something is at that path.
 pub fn exists(path: &str) -> bool {
     Path::new(path).exists()
@@ -59,6 +70,11 @@ pub fn temporary_folder(name: &str) -> Result<String, String> {
     remove_folder(&folder);
     std::fs::create_dir_all(&folder).map_err(|error| format!("{folder}: {error}"))?;
     Ok(folder)
+}
+
+/// Removes a file.
+pub fn remove_file(path: &str) -> Result<(), String> {
+    std::fs::remove_file(path).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Removes a folder with what is in it, if it is there.

@@ -26,6 +26,10 @@ pub fn sources() -> Result<Vec<(&'static str, String)>, String> {
             generate_session::status_variables(&variables("status_variables")?)?,
         ),
         (
+            "crates/variables/src/generated/option_help.rs",
+            generate_session::option_help(&variables("option_help")?)?,
+        ),
+        (
             "crates/sysviews/src/generated/system_tables.rs",
             generate_session::system_tables(&sysviews("system_tables")?)?,
         ),

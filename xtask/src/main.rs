@@ -2,7 +2,7 @@
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
 //! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `contention` counts locked
 //! instructions, `sharing` looks for lines of memory that two sessions write, `metamorphic` asks in two ways, `differential`
-//! compares with a MySQL.
+//! compares with a MySQL, `package` makes a tarball and a Debian package.
 
 mod contention;
 mod differential;
@@ -13,6 +13,7 @@ mod generate_session;
 mod instructions;
 mod metamorphic;
 mod package;
+mod packages;
 mod sharing;
 mod tidy;
 
@@ -20,6 +21,7 @@ const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executi
        cargo xtask instructions [--write] [--runs N] [--release] | contention [--write] | sharing |
        cargo xtask metamorphic [--rule R] [--oracle O] [--count N] [--seed S] |
        cargo xtask inspect page FILE NUMBER [clustered] | inspect log DATADIR [--from LSN] [--groups N] |
+       cargo xtask package --binary PATH [--out FOLDER] |
        cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
 
 fn main() -> std::process::ExitCode {
@@ -33,6 +35,7 @@ fn main() -> std::process::ExitCode {
         Some("contention") => contention::run(&arguments[1..]),
         Some("sharing") => sharing::run(&arguments[1..]),
         Some("inspect") => package::run("quick", "inspect", &arguments[1..], "inspect failed"),
+        Some("package") => packages::run(&arguments[1..]),
         Some("differential") => differential::run(&arguments[1..]),
         _ => Err(USAGE.to_owned()),
     };

@@ -96,6 +96,8 @@ pub trait FileLock: Send + Sync {}
 pub enum OpenMode {
     /// The file must exist.
     Existing,
+    /// As `Existing`, for reading only: files of the administrator and of clients, which this process may not change.
+    ReadOnly,
     /// The file must not exist.
     CreateNew,
     /// Opened if it exists, else created empty.

@@ -63,7 +63,9 @@ impl Disk for OverlayDisk {
         match (self.find(&mut state, path)?, mode) {
             (Some(_), OpenMode::CreateNew) => refused(DiskErrorKind::AlreadyExists),
             (Some(file), _) => Ok(Arc::new(file)),
-            (None, OpenMode::Existing | OpenMode::ExistingDirect) => refused(DiskErrorKind::NotFound),
+            (None, OpenMode::Existing | OpenMode::ReadOnly | OpenMode::ExistingDirect) => {
+                refused(DiskErrorKind::NotFound)
+            }
             (None, _) => {
                 let written = Arc::new(Written::default());
                 state.files.insert(path.to_path_buf(), Some(Arc::clone(&written)));

@@ -41,9 +41,9 @@ impl RealDisk {
 
     fn open_with(&self, path: &Path, mode: OpenMode, direct: bool) -> std::io::Result<std::fs::File> {
         let mut options = OpenOptions::new();
-        options.read(true).write(true).mode(FILE_MODE);
+        options.read(true).write(mode != OpenMode::ReadOnly).mode(FILE_MODE);
         match mode {
-            OpenMode::Existing | OpenMode::ExistingDirect => {}
+            OpenMode::Existing | OpenMode::ReadOnly | OpenMode::ExistingDirect => {}
             OpenMode::CreateNew => {
                 options.create_new(true);
             }

@@ -93,7 +93,7 @@ fn file_error(code: ErrorCode, path: &str, error: &DiskError) -> SqlError {
 /// LOAD_FILE(): the whole file, if it may be read and is not longer than `bytes_max`.
 pub fn read_whole(instance: &Instance, path: &str, bytes_max: u64) -> Option<Vec<u8>> {
     let place = real_path(instance, path, Purpose::Read)?;
-    let file = instance.environment().disk.open(&place, OpenMode::Existing).ok()?;
+    let file = instance.environment().disk.open(&place, OpenMode::ReadOnly).ok()?;
     let length = file.len().ok().filter(|length| *length <= bytes_max)?;
     let mut bytes = vec![0; length as usize];
     file.read_at(&mut bytes, 0).ok()?;
@@ -146,7 +146,7 @@ impl ServerFiles for SessionFiles<'_> {
         let place = self.allowed_path(path, Purpose::Read)?;
         let disk = &self.instance.environment().disk;
         let file =
-            disk.open(&place, OpenMode::Existing).map_err(|error| file_error(EE_STAT, path, &error))?;
+            disk.open(&place, OpenMode::ReadOnly).map_err(|error| file_error(EE_STAT, path, &error))?;
         let length = file.len().map_err(|error| file_error(EE_STAT, path, &error))?;
         Ok(Box::new(Reader { file, offset: 0, length, path: path.to_owned() }))
     }

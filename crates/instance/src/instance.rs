@@ -29,7 +29,7 @@ use variables::{SystemValue, ValueTable, VariableId, id};
 /// Where an option comes from; the later one in this order wins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OptionSource {
-    /// An option file, with its path.
+    /// An option file, with its path and line.
     File(String),
     /// `mysqld-auto.cnf`.
     Persisted,
@@ -46,6 +46,21 @@ pub struct OptionSetting {
     pub value: Option<String>,
     /// Where it was given.
     pub source: OptionSource,
+}
+
+/// Why an instance does not start with its options.
+#[derive(Clone, Debug)]
+pub struct WrongOption {
+    /// The option that is to blame; None where it is the data directory's file or a pair of options.
+    pub setting: Option<OptionSetting>,
+    /// What is wrong.
+    pub error: SqlError,
+}
+
+impl From<SqlError> for WrongOption {
+    fn from(error: SqlError) -> WrongOption {
+        WrongOption { setting: None, error }
+    }
 }
 
 /// How an instance starts.
@@ -124,20 +139,21 @@ fn start_error(error: engine::EngineError) -> SqlError {
     };
     match error {
         engine::EngineError::Corrupt(text) | engine::EngineError::Io(text) => WHOLE.with(&[&text]),
+        engine::EngineError::NoSpace => WHOLE.with(&[&"there is no room for its files"]),
         other => other.into_sql(""),
     }
 }
 
 impl Instance {
     /// The error that `open` would give for these options. Nothing is made for it.
-    pub fn check_options(environment: &Environment, options: &InstanceOptions) -> SqlResult<()> {
+    pub fn check_options(environment: &Environment, options: &InstanceOptions) -> Result<(), WrongOption> {
         Instance::settle(environment, options).map(|_| ())
     }
 
     fn settle(
         environment: &Environment,
         options: &InstanceOptions,
-    ) -> SqlResult<(PersistedVariables, StartValues)> {
+    ) -> Result<(PersistedVariables, StartValues), WrongOption> {
         let persisted = PersistedVariables::load(environment)?;
         let start = crate::options::start_values(environment, options, &persisted)?;
         Ok((persisted, start))
@@ -146,12 +162,15 @@ impl Instance {
     /// Opens the engine in `environment`'s data directory, reads accounts and persisted variables.
     /// Errors: an option that does not exist or has a wrong value; what the engine reports.
     pub fn open(environment: Environment, options: InstanceOptions) -> SqlResult<Arc<Instance>> {
-        let (persisted, start) = Instance::settle(&environment, &options)?;
+        let (persisted, mut start) = Instance::settle(&environment, &options).map_err(|wrong| wrong.error)?;
         let engine_options = EngineOptions {
             background_threads: !options.statements_only,
             ..crate::options::engine_options(&start.values)
         };
         let engine = Engine::open(environment.clone(), engine_options).map_err(start_error)?;
+        // Now the data directory is this server's: before, no file of it was to be made.
+        let server_uuid = crate::options::server_uuid(&environment);
+        start.values.set(id::SERVER_UUID, SystemValue::Text(server_uuid.into()));
         let clock = Arc::clone(&environment.clock);
         let metadata_locks = Arc::new(MetadataLocks::new(Arc::clone(&clock), Arc::clone(engine.waits())));
         metadata_locks.set_passes_max(start.values.get(id::MAX_WRITE_LOCK_COUNT).unsigned());

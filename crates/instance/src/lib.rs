@@ -45,7 +45,7 @@ pub use clock_parts::ClockParts;
 pub use commands::counter;
 pub use connection::{ConnectionControl, ConnectionInfo, TlsDetails};
 pub use growth::GrowthWatch;
-pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource};
+pub use instance::{Instance, InstanceOptions, OptionSetting, OptionSource, WrongOption};
 pub use kept_result::{ClockValues, KeptResult};
 pub use latest_deadlock::{Deadlock, DeadlockMember};
 pub use lock_place::LockPlace;

@@ -1,6 +1,6 @@
 //! Start values of system variables: compiled defaults, options, persisted values. Main function: [`start_values`].
 
-use crate::instance::{InstanceOptions, OptionSetting};
+use crate::instance::{InstanceOptions, OptionSetting, WrongOption};
 use engine::{EngineOptions, FlushLevel, ForceRecovery};
 use env::{Environment, OpenMode};
 use errors::{SqlError, SqlResult, sql_error};
@@ -109,11 +109,11 @@ pub fn start_values(
     environment: &Environment,
     options: &InstanceOptions,
     persisted: &PersistedVariables,
-) -> SqlResult<StartValues> {
+) -> Result<StartValues, WrongOption> {
     let mut start = StartValues { values: ValueTable::defaults(), messages: Vec::new() };
     computed(environment, options, &mut start.values);
     for setting in &options.settings {
-        apply(setting, &mut start)?;
+        apply(setting, &mut start).map_err(|error| WrongOption { setting: Some(setting.clone()), error })?;
     }
     for (name, value) in persisted.iter() {
         if let Some(id) = find(name) {
@@ -184,13 +184,12 @@ fn computed(environment: &Environment, options: &InstanceOptions, values: &mut V
     values.set(id::SLOW_QUERY_LOG_FILE, text(&format!("{directory}{host}-slow.log")));
     values.set(id::HOSTNAME, text(&host));
     values.set(id::DATADIR, text(&directory));
-    values.set(id::SERVER_UUID, text(&server_uuid(environment)));
     // No file of the server is anybody's business until the administrator says which folder is.
     values.set(id::SECURE_FILE_PRIV, SystemValue::Null);
 }
 
 fn read_line(environment: &Environment, path: &str) -> Option<String> {
-    let file = environment.disk.open(Path::new(path), OpenMode::Existing).ok()?;
+    let file = environment.disk.open(Path::new(path), OpenMode::ReadOnly).ok()?;
     // Files of /proc have length 0, so the bytes are read one by one up to the line's end.
     let mut line = Vec::new();
     let mut byte = [0];
@@ -201,7 +200,7 @@ fn read_line(environment: &Environment, path: &str) -> Option<String> {
 }
 
 /// The server's identity for life, kept in `auto.cnf` of the data directory.
-fn server_uuid(environment: &Environment) -> String {
+pub fn server_uuid(environment: &Environment) -> String {
     const FILE: &str = "auto.cnf";
     let read = || {
         let file = environment.disk.open(Path::new(FILE), OpenMode::Existing).ok()?;
@@ -287,6 +286,8 @@ fn apply(setting: &OptionSetting, start: &mut StartValues) -> SqlResult<()> {
     }
     let value = match (id, adjusted.value) {
         (_, value) if is_refused(id, &value, &mut start.messages) => return Ok(()),
+        // Computed from what the server made of it: absolute, and with a slash at the end.
+        (id::DATADIR, _) => return Ok(()),
         (id::SQL_MODE, SystemValue::Bits(mode)) => SystemValue::Bits(variables::sql_mode::expand(mode)),
         (_, value) => value,
     };

@@ -74,7 +74,7 @@ pub fn names(instance: &Instance) -> Vec<String> {
 
 fn read(instance: &Instance, name: &str) -> Option<Zone> {
     let path = format!("{ZONE_DIRECTORY}/{name}");
-    let file = instance.environment().disk.open(Path::new(&path), OpenMode::Existing).ok()?;
+    let file = instance.environment().disk.open(Path::new(&path), OpenMode::ReadOnly).ok()?;
     let length = file.len().ok().filter(|length| *length <= ZONE_FILE_BYTES_MAX)?;
     let mut bytes = vec![0; length as usize];
     file.read_at(&mut bytes, 0).ok()?;

@@ -36,12 +36,18 @@ impl Listener {
         Ok(Listener { descriptor, path: None })
     }
 
-    /// Listens on a UNIX socket. A socket file left by a server that is gone is replaced.
+    /// Listens on a UNIX socket. A socket file left by a server that is gone is replaced. Errors: `ADDRINUSE` if a server
+    /// listens there, `EXIST` if the path is no socket.
     pub fn unix(path: &Path, backlog: i32) -> Result<Listener, Errno> {
         let address = SocketAddrUnix::new(path)?;
         let descriptor = socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?;
         match bind(&descriptor, &address) {
             Err(Errno::ADDRINUSE) => {
+                // A file that somebody keeps there is none of ours to remove.
+                let found = rustix::fs::lstat(path)?;
+                if rustix::fs::FileType::from_raw_mode(found.st_mode) != rustix::fs::FileType::Socket {
+                    return Err(Errno::EXIST);
+                }
                 let probe = socket_with(AddressFamily::UNIX, SocketType::STREAM, FLAGS, None)?;
                 if rustix::net::connect(&probe, &address) != Err(Errno::CONNREFUSED) {
                     return Err(Errno::ADDRINUSE);

@@ -23,4 +23,5 @@ mod side;
 mod supervisor;
 mod user;
 
+pub use options::page;
 pub use program::run;

@@ -3,6 +3,7 @@
 use crate::log::LEVELS;
 use crate::option_file;
 use crate::shared::Settings;
+use command_line::{CommandOption, Entry, OptionGroup, OptionValue, Page, Section};
 use proxy_script::{INSTRUCTIONS_MAX_DEFAULT, Level, MEMORY_BYTES_MAX_DEFAULT};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -49,18 +50,13 @@ pub(crate) enum Parsed {
     Version,
 }
 
-/// Whether an option takes a value, and how often it may be given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    Value,
-    Values,
-}
-
+/// An option.
 struct Known {
     name: &'static str,
     short: Option<char>,
-    takes: Takes,
+    value: OptionValue,
+    /// It may be given again for a further value.
+    repeats: bool,
     default: &'static str,
     help: &'static str,
 }
@@ -68,85 +64,165 @@ struct Known {
 const fn option(
     name: &'static str,
     short: Option<char>,
-    takes: Takes,
+    value: OptionValue,
     default: &'static str,
     help: &'static str,
 ) -> Known {
-    Known { name, short, takes, default, help }
+    Known { name, short, value, repeats: false, default, help }
 }
 
-use Takes::{Nothing, Value, Values};
+const fn list(
+    name: &'static str,
+    short: Option<char>,
+    value: OptionValue,
+    default: &'static str,
+    help: &'static str,
+) -> Known {
+    Known { name, short, value, repeats: true, default, help }
+}
+
+const LEVEL_NAMES: &[&str] = &["error", "critical", "warning", "message", "info", "debug"];
 
 const KNOWN: &[Known] = &[
     option(
         "proxy-address",
         Some('P'),
-        Value,
+        OptionValue::Text("ADDRESS"),
         ":4040",
-        "where clients connect: HOST:PORT, :PORT or a socket's path",
+        "Where clients connect: HOST:PORT, :PORT or a socket's path.",
     ),
-    option(
+    list(
         "proxy-backend-addresses",
         Some('b'),
-        Values,
+        OptionValue::Text("ADDRESS"),
         "127.0.0.1:3306",
-        "a server; give it again for more",
+        "A server; give it again for more.",
     ),
-    option("proxy-read-only-backend-addresses", Some('r'), Values, "", "a server that only scripts choose"),
-    option("proxy-lua-script", Some('s'), Value, "", "the script"),
-    option("proxy-skip-profiling", None, Nothing, "", "taken for its old meaning, does nothing"),
-    option("proxy-fix-bug-25371", None, Nothing, "", "taken for its old meaning, does nothing"),
+    list(
+        "proxy-read-only-backend-addresses",
+        Some('r'),
+        OptionValue::Text("ADDRESS"),
+        "",
+        "A server that only scripts choose.",
+    ),
+    option("proxy-lua-script", Some('s'), OptionValue::File, "", "The script."),
+    option("proxy-skip-profiling", None, OptionValue::None, "", "Taken for its old meaning, does nothing."),
+    option("proxy-fix-bug-25371", None, OptionValue::None, "", "Taken for its old meaning, does nothing."),
     option(
         "proxy-pool-no-change-user",
         None,
-        Nothing,
+        OptionValue::None,
         "",
-        "hand pooled connections over without COM_CHANGE_USER",
+        "Hand pooled connections over without COM_CHANGE_USER.",
     ),
-    option("no-proxy", None, Nothing, "", "do not start the proxy plug-in"),
-    option("proxy-connect-timeout", None, Value, "2.0", "seconds for connecting to a server"),
-    option("proxy-read-timeout", None, Value, "28800", "seconds until an idle session is closed"),
-    option("proxy-write-timeout", None, Value, "28800", "seconds for a client to take what is sent to it"),
-    option("admin-address", None, Value, ":4041", "where administrators connect"),
-    option("admin-username", None, Value, "", "the administrator's name"),
-    option("admin-password", None, Value, "", "the administrator's password"),
-    option("admin-lua-script", None, Value, "", "the script that answers administrators"),
-    option("defaults-file", None, Value, "", "a file with options in the group [mysql-proxy]"),
-    option("plugins", None, Values, "proxy", "proxy, admin; give it again for both"),
-    option("plugin-dir", None, Value, "", "taken for its old meaning, does nothing"),
-    option("basedir", None, Value, "", "relative names of files start here; absolute itself"),
-    option("log-level", None, Value, "critical", "error, critical, warning, message, info or debug"),
-    option("log-file", None, Value, "", "the log; standard error if not given"),
-    option("log-backtrace-on-crash", None, Nothing, "", "taken for its old meaning, does nothing"),
-    option("verbose-shutdown", None, Nothing, "", "taken for its old meaning, does nothing"),
-    option("daemon", None, Nothing, "", "run in the background"),
-    option("keepalive", None, Nothing, "", "start again after a crash"),
-    option("pid-file", None, Value, "", "where the process number is written"),
-    option("user", None, Value, "", "become this user after the start"),
-    option("max-open-files", None, Value, "", "file descriptors that may be open"),
-    option("event-threads", None, Value, "1", "threads that serve clients"),
-    option("lua-path", None, Value, "", "package.path of scripts"),
-    option("lua-cpath", None, Value, "", "package.cpath of scripts; modules in C are not loaded"),
-    option("lua-instructions-max", None, Value, "100000000", "a hook that needs more is stopped"),
-    option("lua-memory-max", None, Value, "1073741824", "bytes that all scripts together may hold"),
-    option("help", Some('?'), Nothing, "", "show this"),
-    option("help-all", None, Nothing, "", "show this"),
-    option("help-proxy", None, Nothing, "", "show this"),
-    option("version", Some('V'), Nothing, "", "show the version"),
+    option("no-proxy", None, OptionValue::None, "", "Do not start the proxy plug-in."),
+    option(
+        "proxy-connect-timeout",
+        None,
+        OptionValue::Text("SECONDS"),
+        "2.0",
+        "Seconds for connecting to a server.",
+    ),
+    option(
+        "proxy-read-timeout",
+        None,
+        OptionValue::Text("SECONDS"),
+        "28800",
+        "Seconds until an idle session is closed.",
+    ),
+    option(
+        "proxy-write-timeout",
+        None,
+        OptionValue::Text("SECONDS"),
+        "28800",
+        "Seconds for a client to take what is sent to it.",
+    ),
+    option("admin-address", None, OptionValue::Text("ADDRESS"), ":4041", "Where administrators connect."),
+    option("admin-username", None, OptionValue::Text("NAME"), "", "The administrator's name."),
+    option("admin-password", None, OptionValue::Text("PASSWORD"), "", "The administrator's password."),
+    option("admin-lua-script", None, OptionValue::File, "", "The script that answers administrators."),
+    option("defaults-file", None, OptionValue::File, "", "A file with options in the group [mysql-proxy]."),
+    list(
+        "plugins",
+        None,
+        OptionValue::OneOf(&["proxy", "admin"]),
+        "proxy",
+        "Proxy, admin; give it again for both.",
+    ),
+    option("plugin-dir", None, OptionValue::Folder, "", "Taken for its old meaning, does nothing."),
+    option("basedir", None, OptionValue::Folder, "", "Relative names of files start here; absolute itself."),
+    option(
+        "log-level",
+        None,
+        OptionValue::OneOf(LEVEL_NAMES),
+        "critical",
+        "Error, critical, warning, message, info or debug.",
+    ),
+    option("log-file", None, OptionValue::File, "", "The log; standard error if not given."),
+    option("log-backtrace-on-crash", None, OptionValue::None, "", "Taken for its old meaning, does nothing."),
+    option("verbose-shutdown", None, OptionValue::None, "", "Taken for its old meaning, does nothing."),
+    option("daemon", None, OptionValue::None, "", "Run in the background."),
+    option("keepalive", None, OptionValue::None, "", "Start again after a crash."),
+    option("pid-file", None, OptionValue::File, "", "Where the process number is written."),
+    option("user", None, OptionValue::Text("NAME"), "", "Become this user after the start."),
+    option("max-open-files", None, OptionValue::Text("N"), "", "File descriptors that may be open."),
+    option("event-threads", None, OptionValue::Text("N"), "1", "Threads that serve clients."),
+    option("lua-path", None, OptionValue::Text("PATTERNS"), "", "Package.path of scripts."),
+    option(
+        "lua-cpath",
+        None,
+        OptionValue::Text("PATTERNS"),
+        "",
+        "Package.cpath of scripts; modules in C are not loaded.",
+    ),
+    option(
+        "lua-instructions-max",
+        None,
+        OptionValue::Text("N"),
+        "100000000",
+        "A hook that needs more is stopped.",
+    ),
+    option(
+        "lua-memory-max",
+        None,
+        OptionValue::Text("BYTES"),
+        "1073741824",
+        "Bytes that all scripts together may hold.",
+    ),
+    option("help", Some('?'), OptionValue::None, "", "Show this."),
+    option("help-all", None, OptionValue::None, "", "Show this."),
+    option("help-proxy", None, OptionValue::None, "", "Show this."),
+    option("version", Some('V'), OptionValue::None, "", "Show the version."),
 ];
 
-/// The text of `--help`.
-pub(crate) fn help() -> String {
-    let mut text = String::from("usage: iruka proxy [OPTION ...]\n\n");
-    for known in KNOWN {
-        let short = known.short.map_or(String::new(), |short| format!("-{short}, "));
-        let value = if known.takes == Nothing { "" } else { "=VALUE" };
-        let head = format!("  {short}--{}{value}", known.name);
-        let default =
-            if known.default.is_empty() { String::new() } else { format!(" (default {})", known.default) };
-        text.push_str(&format!("{head:44} {}{default}\n", known.help));
+/// What `iruka proxy --help` and the man page say.
+pub fn page() -> Page {
+    let options = KNOWN.iter().map(|known| CommandOption {
+        name: known.name.to_owned(),
+        letter: known.short,
+        value: known.value,
+        text: known.help.to_owned(),
+        default: (!known.default.is_empty()).then(|| known.default.to_owned()),
+        range: None,
+    });
+    let codes = [("0", "It was told to end."), ("1", "It cannot start: the last line says why.")];
+    Page {
+        name: "iruka proxy",
+        manual: 8,
+        summary: "stands between MySQL's clients and servers, with the scripts of MySQL Proxy",
+        usage: &[
+            "iruka proxy [--proxy-address=ADDRESS] [--proxy-backend-addresses=ADDRESS ...]",
+            "    [--proxy-lua-script=FILE] [--NAME=VALUE ...]",
+        ],
+        about: &[
+            "Addresses are HOST:PORT, :PORT for all of this machine, [IPV6]:PORT, HOST, or a socket's path.",
+        ],
+        groups: vec![OptionGroup { title: "Options", options: options.collect() }],
+        sections: vec![Section {
+            title: "Exit codes",
+            entries: codes.map(|(code, text)| Entry::new(code, text)).to_vec(),
+        }],
     }
-    text
 }
 
 /// Options by name with their values in the order in which they were given.
@@ -169,9 +245,11 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Parsed, String> {
             if has(&given, known.name) {
                 continue;
             }
-            match known.takes {
-                Values => all.extend(value.split(',').map(|part| (known.name, part.trim().to_owned()))),
-                Nothing if matches!(value.as_str(), "0" | "false") => {}
+            match known.value {
+                _ if known.repeats => {
+                    all.extend(value.split(',').map(|part| (known.name, part.trim().to_owned())))
+                }
+                OptionValue::None if matches!(value.as_str(), "0" | "false") => {}
                 _ => all.push((known.name, value)),
             }
         }
@@ -193,12 +271,12 @@ fn command_line(arguments: &[String]) -> Result<Given, String> {
                 || known.short.is_some_and(|short| name == format!("-{short}"))
         });
         let Some(known) = known else { return Err(format!("unknown option: {argument}")) };
-        let value = match (known.takes, value) {
-            (Nothing, _) => String::new(),
+        let value = match (known.value, value) {
+            (OptionValue::None, _) => String::new(),
             (_, Some(value)) => value,
             (_, None) => rest.next().cloned().ok_or_else(|| format!("Missing argument for {name}"))?,
         };
-        let is_address = known.takes == Values && known.name != "plugins";
+        let is_address = known.repeats && known.name != "plugins";
         if is_address && value.contains(',') {
             return Err(format!(
                 "--{}: give the option again for a further address, not a comma",

@@ -3,24 +3,26 @@
 use crate::address;
 use crate::event_thread::{Acceptor, EventThread, Inbox};
 use crate::log::Log;
-use crate::options::{Options, Parsed, help, parse};
+use crate::options::{Options, Parsed, page, parse};
 use crate::pool::Pool;
 use crate::session::Role;
 use crate::shared::{ProxyHost, Shared};
 use env::{RealThreads, Threads};
 use network::Listener;
 use proxy_script::{Address, Backend, BackendKind, Backends, Host, Level, ScriptEngine, ScriptOptions};
+use std::io::Write;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Clients that wait to be accepted.
 const BACKLOG: i32 = 1024;
 
-/// Runs the proxy until it is told to end; the exit code. The error is for the standard error output.
-pub fn run(arguments: &[String]) -> Result<u8, String> {
-    match parse(arguments)? {
+/// Runs the proxy until it is told to end.
+pub fn run(arguments: &[String]) -> ExitCode {
+    let code = parse(arguments).and_then(|parsed| match parsed {
         Parsed::Help => {
-            print!("{}", help());
+            command_line::print(&command_line::help(&page()));
             Ok(0)
         }
         Parsed::Version => {
@@ -28,6 +30,14 @@ pub fn run(arguments: &[String]) -> Result<u8, String> {
             Ok(0)
         }
         Parsed::Run(options) => serve(&options, arguments),
+    });
+    match code {
+        Ok(code) => ExitCode::from(code),
+        Err(why) => {
+            // Nobody can be told when standard error fails; the code tells.
+            let _ = writeln!(std::io::stderr(), "iruka proxy: {why}");
+            ExitCode::FAILURE
+        }
     }
 }
 

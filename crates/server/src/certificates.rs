@@ -26,8 +26,10 @@ pub fn tls_configuration(
     if !configuration.tls {
         return Ok(None);
     }
-    let (certificate, key) = match &configuration.tls_files {
-        Some((certificate, key)) => (certificate.as_path(), key.as_path()),
+    let (certificate, key, advice) = match &configuration.tls_files {
+        Some((certificate, key)) => {
+            (certificate.as_path(), key.as_path(), "correct --ssl-cert and --ssl-key")
+        }
         None => {
             if !has_text(disk, CERTIFICATE) || is_empty(disk, KEY) {
                 let made = tls::generate().map_err(|error| error.to_string())?;
@@ -40,11 +42,18 @@ pub fn tls_configuration(
                 write_all(disk, files, tell);
                 return tls::server_config(&made.certificate, &made.key).map(Some);
             }
-            (Path::new(CERTIFICATE), Path::new(KEY))
+            (Path::new(CERTIFICATE), Path::new(KEY), "remove both, and the next start makes others")
         }
     };
-    let read = |path| read_text(disk, path).map_err(|error| error.0);
-    tls::server_config(&read(certificate)?, &read(key)?).map(Some)
+    let read = |what: &str, path: &Path| {
+        read_text(disk, path).map_err(|error| format!("The {what} cannot be used: {}: {advice}", error.0))
+    };
+    let texts = (read("TLS certificate", certificate)?, read("TLS key", key)?);
+    let config = tls::server_config(&texts.0, &texts.1).map_err(|reason| {
+        let (certificate, key) = (certificate.display(), key.display());
+        format!("TLS cannot be offered with certificate '{certificate}' and key '{key}': {reason}: {advice}")
+    });
+    config.map(Some)
 }
 
 /// The RSA key pair for passwords without TLS.
@@ -63,7 +72,7 @@ pub fn password_key(disk: &dyn Disk, tell: Tell<'_>) -> Result<RsaKey, String> {
 
 /// Whether a file is there that is not empty. One that cannot be read counts: it is not made anew.
 fn has_text(disk: &dyn Disk, name: &str) -> bool {
-    match disk.open(Path::new(name), OpenMode::Existing) {
+    match disk.open(Path::new(name), OpenMode::ReadOnly) {
         Ok(file) => !file.is_empty().unwrap_or_default(),
         Err(error) => error.kind != DiskErrorKind::NotFound,
     }
@@ -71,7 +80,7 @@ fn has_text(disk: &dyn Disk, name: &str) -> bool {
 
 /// Whether a file is there with nothing in it, as a full disk may have left it.
 fn is_empty(disk: &dyn Disk, name: &str) -> bool {
-    let file = disk.open(Path::new(name), OpenMode::Existing);
+    let file = disk.open(Path::new(name), OpenMode::ReadOnly);
     file.is_ok_and(|file| file.is_empty().unwrap_or_default())
 }
 

@@ -4,9 +4,13 @@
 
 use env::{Clock, Environment, File};
 use std::io::Write;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stdx::civil_date::civil_date;
+
+/// log_error_verbosity before anything is known of it.
+const VERBOSITY: u64 = 2;
 
 /// How grave a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +26,16 @@ pub enum Priority {
 }
 
 impl Priority {
+    /// The least log_error_verbosity that writes such a line.
+    fn verbosity(self) -> u64 {
+        match self {
+            Priority::System => 0,
+            Priority::Error => 1,
+            Priority::Warning => 2,
+            Priority::Note => 3,
+        }
+    }
+
     fn name(self) -> &'static str {
         match self {
             Priority::System => "System",
@@ -36,6 +50,8 @@ impl Priority {
 pub struct ErrorLog {
     clock: Arc<dyn Clock>,
     file: Option<Mutex<LogFile>>,
+    /// log_error_verbosity: graver lines only.
+    verbosity: AtomicU64,
 }
 
 struct LogFile {
@@ -46,18 +62,26 @@ struct LogFile {
 impl ErrorLog {
     /// A log on standard error.
     pub fn to_standard_error(environment: &Environment) -> ErrorLog {
-        ErrorLog { clock: Arc::clone(&environment.clock), file: None }
+        ErrorLog { clock: Arc::clone(&environment.clock), file: None, verbosity: AtomicU64::new(VERBOSITY) }
     }
 
     /// A log that is appended to that file.
     pub fn to_file(environment: &Environment, file: Arc<dyn File>) -> Result<ErrorLog, env::DiskError> {
         let length = file.len()?;
         let file = Some(Mutex::new(LogFile { file, length }));
-        Ok(ErrorLog { clock: Arc::clone(&environment.clock), file })
+        Ok(ErrorLog { clock: Arc::clone(&environment.clock), file, verbosity: AtomicU64::new(VERBOSITY) })
     }
 
-    /// Writes a line. `number` is that of MySQL's log message, 0 for our own.
+    /// Which lines are written from now on: 1 errors, 2 also warnings, 3 also notes.
+    pub fn set_verbosity(&self, verbosity: u64) {
+        self.verbosity.store(verbosity, Ordering::Relaxed);
+    }
+
+    /// Writes a line, if it is grave enough. `number` is that of MySQL's log message, 0 for our own.
     pub fn write(&self, priority: Priority, number: u32, text: &str) {
+        if priority.verbosity() > self.verbosity.load(Ordering::Relaxed) {
+            return;
+        }
         let time = format_time(self.clock.wall());
         let line = format!("{time} 0 [{}] [MY-{number:06}] [Server] {text}\n", priority.name());
         match &self.file {
@@ -95,6 +119,23 @@ fn format_time(since_epoch: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_lines_that_are_grave_enough_are_written() {
+        let disk = env::simulated::SimulatedDisk::new(1);
+        let path = std::path::Path::new("log");
+        let file = env::Disk::open(&disk, path, env::OpenMode::CreateIfMissing).expect("a file");
+        let log = ErrorLog::to_file(&Environment::simulated(disk.clone(), 1), file).expect("a log");
+        for verbosity in [1, 2, 3] {
+            log.set_verbosity(verbosity);
+            for priority in [Priority::System, Priority::Error, Priority::Warning, Priority::Note] {
+                log.write(priority, 0, &format!("{verbosity}"));
+            }
+        }
+        let text = String::from_utf8(disk.contents(path).expect("contents")).expect("text");
+        let counts = ["1", "2", "3"].map(|end| text.lines().filter(|line| line.ends_with(end)).count());
+        assert_eq!(counts, [2, 3, 4], "{text}");
+    }
 
     #[test]
     fn times() {

@@ -2,21 +2,27 @@
 
 use crate::certificates;
 use crate::config::Configuration;
+use crate::data_folder;
 use crate::descriptors::Descriptors;
 use crate::error_log::{ErrorLog, Priority};
+use crate::listen::listen;
 use crate::port::SqlInstance;
 use crate::reactor::Group;
 use crate::scripts::ServerScript;
+use crate::service_manager;
 use crate::shared::Shared;
+use crate::start_error::StartError;
 use env::{Disk, DiskErrorKind, Environment, OpenMode};
-use network::Listener;
 use session::{Instance, InstanceOptions, ServerControl};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use variables::id;
 use wire::auth::cache::PasswordCache;
 
 /// How long running statements may go on after the order to stop.
@@ -24,44 +30,35 @@ const STOP_GRACE: Duration = Duration::from_secs(30);
 /// How soon a failed sync that no commit waits for ends the server.
 const FAILURE_CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Why the server did not start; the text is for people.
-#[derive(Debug)]
-pub struct StartError(pub String);
-
-impl<E: std::fmt::Display> From<E> for StartError {
-    fn from(error: E) -> StartError {
-        StartError(error.to_string())
-    }
-}
-
-impl StartError {
-    /// With what to do about it, where the text does not tell.
-    fn with_advice(self) -> StartError {
-        // Many things need a descriptor at the start, and it does not matter which one found none.
-        if !self.0.contains("Too many open files") {
-            return self;
+/// The command `iruka serve`: what it ends with.
+pub fn run(arguments: &[String]) -> ExitCode {
+    match serve(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            if !error.is_told {
+                // The disk of the log may be full, and the error is told by the exit code too.
+                let _ = writeln!(std::io::stderr(), "iruka: {}", error.text);
+            }
+            error.exit_code()
         }
-        let limit = Descriptors::limit_of_process();
-        StartError(format!(
-            "{}. The process may have {limit} file descriptors, which is too few: raise the limit of the account or service (ulimit -n)",
-            self.0
-        ))
     }
 }
 
 /// Runs the server until it is told to stop.
-pub fn serve(arguments: &[String]) -> Result<(), StartError> {
+fn serve(arguments: &[String]) -> Result<(), StartError> {
     let working_directory = std::env::current_dir()?;
-    let configuration =
-        Configuration::read(arguments, &working_directory).map_err(|error| StartError(error.0))?;
+    let configuration = Configuration::read(arguments, &working_directory).map_err(StartError::of_option)?;
+    let warning = configuration.take_account().map_err(StartError::of_option)?;
     let environment = Environment::real(&configuration.data_directory);
     let log = Arc::new(open_log(&environment, &configuration)?);
-    let result = run(&configuration, environment, &log).map_err(StartError::with_advice);
-    if let Err(error) = &result {
-        log.error(&error.0);
+    log.set_verbosity(configuration.log_verbosity);
+    warning.iter().for_each(|text| log.warning(text));
+    let result = start(&configuration, environment, &log).map_err(|error| error.with_advice(&configuration));
+    result.map_err(|error| {
+        log.error(&error.text);
         log.error("Aborting");
-    }
-    result
+        StartError { is_told: configuration.log_file.is_none(), ..error }
+    })
 }
 
 fn open_log(environment: &Environment, configuration: &Configuration) -> Result<ErrorLog, StartError> {
@@ -74,7 +71,7 @@ fn open_log(environment: &Environment, configuration: &Configuration) -> Result<
     }
 }
 
-fn run(
+fn start(
     configuration: &Configuration,
     environment: Environment,
     log: &Arc<ErrorLog>,
@@ -95,14 +92,19 @@ fn run(
     };
     // A write beyond the limit of a file's size fails from here on, as on a full disk.
     signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+    data_folder::check(&configuration.data_directory)?;
     // A wrong option leaves no folder behind.
-    Instance::check_options(&environment, &options).map_err(|error| error.message().to_owned())?;
+    Instance::check_options(&environment, &options).map_err(|wrong| StartError::of_variable(&wrong))?;
+    configuration.check_folders().map_err(StartError::of_option)?;
     environment.disk.create_directory(Path::new(""))?;
     let instance =
         Instance::open(environment.clone(), options).map_err(|error| error.message().to_owned())?;
-    let tell = || instance.take_messages().iter().for_each(|message| log.warning(message));
-    instance.engine().take_notes().iter().for_each(|note| log.write(Priority::Note, 0, note));
+    let tell = || {
+        log.set_verbosity(instance.global_number(id::LOG_ERROR_VERBOSITY));
+        instance.take_messages().iter().for_each(|message| log.warning(message));
+    };
     tell();
+    instance.engine().take_notes().iter().for_each(|note| log.write(Priority::Note, 0, note));
     if configuration.initialize_only {
         return close(&instance);
     }
@@ -111,27 +113,18 @@ fn run(
     instance.set_server_control(Arc::clone(&stop) as Arc<dyn ServerControl>);
     watch_signals(&environment, &stop)?;
     let threads = environment.threads.available_parallelism();
-    let shared = Arc::new(Shared {
-        instance: Arc::new(Arc::clone(&instance)) as Arc<dyn SqlInstance>,
-        log: Arc::clone(log),
-        passwords: PasswordCache::default(),
-        key: Some(certificates::password_key(&*environment.disk, &|text| log.warning(text))?),
-        tls: certificates::tls_configuration(&*environment.disk, configuration, &|text| log.warning(text))?,
-        script: ServerScript::new(configuration, log)?,
-        connection_count: AtomicU32::new(0),
-        descriptors,
-        is_stopping: AtomicBool::new(false),
-        environment: environment.clone(),
-    });
+    let shared = Arc::new(share(configuration, &environment, &instance, log, descriptors)?);
     let group = Group::start(Arc::clone(&shared), listen(configuration, log)?, threads)?;
     // A full disk is no reason not to serve.
     let _pid = PidFile::write(&environment, &configuration.pid_file)
-        .inspect_err(|error| log.warning(&format!("The pid file cannot be written: {}", error.0)));
+        .inspect_err(|error| log.warning(&format!("The pid file cannot be written: {}", error.text)));
     announce(configuration, log);
+    tell_manager(service_manager::READY, log);
     wait_for_order(&stopped, || {
         tell();
         instance.failure()
     })?;
+    tell_manager(service_manager::STOPPING, log);
     log.write(Priority::System, 13172, "Received the order to stop; running statements may end.");
     instance.begin_shutdown();
     let left = group.stop(STOP_GRACE);
@@ -143,6 +136,30 @@ fn run(
     Ok(())
 }
 
+/// What all connections share, with the keys of the data directory or of the options.
+fn share(
+    configuration: &Configuration,
+    environment: &Environment,
+    instance: &Arc<Instance>,
+    log: &Arc<ErrorLog>,
+    descriptors: Descriptors,
+) -> Result<Shared, StartError> {
+    let disk = &*environment.disk;
+    let tell = |text: &str| log.warning(text);
+    Ok(Shared {
+        instance: Arc::new(Arc::clone(instance)) as Arc<dyn SqlInstance>,
+        log: Arc::clone(log),
+        passwords: PasswordCache::default(),
+        key: Some(certificates::password_key(disk, &tell)?),
+        tls: certificates::tls_configuration(disk, configuration, &tell)?,
+        script: ServerScript::new(configuration, log)?,
+        connection_count: AtomicU32::new(0),
+        descriptors,
+        is_stopping: AtomicBool::new(false),
+        environment: environment.clone(),
+    })
+}
+
 /// Waits for the order to stop. Commits notice a disk that fails by themselves; this notices the failure of a sync that
 /// no commit waits for (page files, checkpoints): the error ends the process, and recovery decides what is true (I2). `failure`
 /// is asked again and again.
@@ -151,7 +168,7 @@ fn wait_for_order(stopped: &Receiver<()>, failure: impl Fn() -> Option<String>) 
         match stopped.recv_timeout(FAILURE_CHECK_INTERVAL) {
             Err(RecvTimeoutError::Timeout) => {
                 if let Some(reason) = failure() {
-                    return Err(StartError(format!("The data directory cannot be written: {reason}.")));
+                    return Err(StartError::from(format!("The data directory cannot be written: {reason}.")));
                 }
             }
             // The sender lives as long as the server.
@@ -166,7 +183,10 @@ fn close(instance: &Instance) -> Result<(), StartError> {
         // What cannot be removed (a damaged page) is no reason not to write the rest.
         let _ = instance.engine().purge();
     }
-    instance.engine().shutdown().map_err(|error| StartError(format!("The engine did not close: {error}")))
+    instance
+        .engine()
+        .shutdown()
+        .map_err(|error| StartError::from(format!("The engine did not close: {error}")))
 }
 
 fn announce(configuration: &Configuration, log: &ErrorLog) {
@@ -176,27 +196,11 @@ fn announce(configuration: &Configuration, log: &ErrorLog) {
     log.write(Priority::System, 10931, &text);
 }
 
-fn listen(configuration: &Configuration, log: &ErrorLog) -> Result<Vec<Listener>, StartError> {
-    let mut listeners = Vec::new();
-    for address in &configuration.addresses {
-        let listener = Listener::tcp(*address, configuration.backlog)
-            .map_err(|error| StartError(format!("Cannot listen on {address}: {error}")))?;
-        listeners.push(listener);
+/// A service manager that cannot be told is no reason not to serve.
+fn tell_manager(state: &str, log: &ErrorLog) {
+    if let Err(text) = service_manager::tell(state) {
+        log.warning(&text);
     }
-    match Listener::unix(&configuration.socket, configuration.backlog) {
-        Ok(listener) => listeners.push(listener),
-        // A path that is too long must not keep TCP clients out.
-        Err(error) if !listeners.is_empty() => {
-            log.warning(&format!("Cannot listen on '{}': {error}", configuration.socket.display()));
-        }
-        Err(error) => {
-            return Err(StartError(format!(
-                "Cannot listen on '{}': {error}",
-                configuration.socket.display()
-            )));
-        }
-    }
-    Ok(listeners)
 }
 
 /// The order to stop, from a signal or from SHUTDOWN.
@@ -260,18 +264,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_without_descriptors_says_how_many_there_are() {
-        let limit = Descriptors::limit_of_process();
-        let told = StartError("Too many open files (os error 24)".to_owned()).with_advice().0;
-        assert!(told.contains(&format!("may have {limit} file descriptors")), "{told}");
-        assert_eq!(StartError("Something else".to_owned()).with_advice().0, "Something else");
-    }
-
-    #[test]
     fn an_order_ends_the_server_well_and_a_failed_disk_ends_it_badly() {
         let (order, stopped) = StopOrder::new();
         let failed = wait_for_order(&stopped, || Some("no luck".to_owned())).unwrap_err();
-        assert_eq!(failed.0, "The data directory cannot be written: no luck.");
+        assert_eq!(failed.text, "The data directory cannot be written: no luck.");
         order.shutdown();
         assert!(wait_for_order(&stopped, || None).is_ok());
     }

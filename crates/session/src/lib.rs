@@ -56,7 +56,7 @@ pub use accounts::{
 };
 pub use instance::{
     ConnectionControl, ConnectionInfo, Instance, InstanceOptions, LoginAttempt, OptionSetting, OptionSource,
-    RefusedConnection, ServerControl, ServerSettings, TlsDetails, VERSION,
+    RefusedConnection, ServerControl, ServerSettings, TlsDetails, VERSION, WrongOption,
 };
 pub use prepared::{BoundParameters, ExecuteFlags, ParameterType, PreparedDescription};
 pub use session::Session;

@@ -4,6 +4,7 @@
 
 pub mod catalogue;
 mod never_persisted;
+pub mod option_help;
 pub mod persisted;
 mod session_variables;
 pub mod sql_mode;

@@ -347,7 +347,7 @@ impl Disk for SimulatedDisk {
                 return Err(DiskError::new(DiskErrorKind::AlreadyExists, "open", path));
             }
             (Some(file), _) => file,
-            (None, OpenMode::Existing | OpenMode::ExistingDirect) => {
+            (None, OpenMode::Existing | OpenMode::ReadOnly | OpenMode::ExistingDirect) => {
                 return Err(DiskError::new(DiskErrorKind::NotFound, "open", path));
             }
             (None, OpenMode::CreateNew | OpenMode::CreateIfMissing | OpenMode::CreatePrivate) => {

@@ -2,33 +2,25 @@
 //! The server uses a few options itself; all system variables are checked and kept by `session`.
 
 mod option_file;
+mod start_options;
 
+pub use start_options::{LETTERS, START_OPTIONS};
+
+use crate::start_error::{place, unknown};
+use crate::system_account::SystemAccount;
 use env::{Disk, RealDisk};
 use proxy_script::ScriptOptions;
 use session::{OptionSetting, OptionSource};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use variables::VariableId;
 
 /// Option files that are read when the command line names none. MySQL's own ones are left alone: they may name the
 /// data directory of another server.
 const DEFAULT_FILES: [&str; 2] = ["/etc/iruka.cnf", "/etc/iruka/iruka.cnf"];
 const DEFAULT_PORT: u16 = 3306;
 const DEFAULT_BACKLOG: i32 = 4096;
-/// Options that only steer the start and that are no system variables.
-const START_OPTIONS: [&str; 12] = [
-    "user",
-    "console",
-    "initialize",
-    "initialize_insecure",
-    "gdb",
-    "basedir",
-    "no_monitor",
-    "proxy_lua_script",
-    "lua_path",
-    "lua_cpath",
-    "lua_instructions_max",
-    "lua_memory_max",
-];
+const DEFAULT_VERBOSITY: u64 = 2;
 
 /// A wrong option; the text is for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,8 +39,12 @@ pub struct Configuration {
     pub socket: PathBuf,
     /// `pid_file`, absolute.
     pub pid_file: PathBuf,
+    /// `user`, with the place where it is said.
+    pub user: Option<(String, String)>,
     /// `log_error`, absolute; None for standard error.
     pub log_file: Option<PathBuf>,
+    /// `log_error_verbosity`, until the variables are settled.
+    pub log_verbosity: u64,
     /// `open_files_limit`; 0 for what the server likes.
     pub descriptors_wanted: u64,
     /// `back_log`.
@@ -110,7 +106,11 @@ impl Configuration {
             backlog: look.number("back_log")?.unwrap_or(DEFAULT_BACKLOG),
             tls: !look.is_off("ssl"),
             initialize_only: look.is_on("initialize") || look.is_on("initialize_insecure"),
+            user: look
+                .find("user")
+                .and_then(|setting| Some((setting.value.clone()?, place(&setting.source)))),
             log_file,
+            log_verbosity: look.number("log_error_verbosity").ok().flatten().unwrap_or(DEFAULT_VERBOSITY),
             tls_files,
             script: script(&look, working_directory)?,
             data_directory,
@@ -141,12 +141,51 @@ impl Configuration {
             value.map(|value| OptionSetting { name: name.to_owned(), value: Some(value), source: source() })
         });
         let is_variable =
-            |setting: &OptionSetting| !START_OPTIONS.contains(&normal_name(&setting.name).as_str());
+            |setting: &OptionSetting| !start_options::is_start_option(&normal_name(&setting.name));
         self.settings = defaults.chain(given.into_iter().filter(is_variable)).collect();
     }
 
     fn given(&self, name: &str) -> bool {
         Lookup(&self.settings).find(name).is_some()
+    }
+
+    /// Gives the process to the account that `--user` names, if it is root's. The text is a warning.
+    pub fn take_account(&self) -> Result<Option<String>, BadOption> {
+        let Some((name, place)) = &self.user else { return Ok(None) };
+        let option = format!("option '--user' ({place})");
+        let account = SystemAccount::find(name).ok_or_else(|| {
+            BadOption(format!(
+                "{option}: the system has no account '{name}': make it (useradd --system), or name another"
+            ))
+        })?;
+        let present = rustix::process::geteuid();
+        if present.as_raw() == account.user {
+            return Ok(None);
+        }
+        if !present.is_root() {
+            return Ok(Some(format!(
+                "{option} has no effect: only a server that root starts can change its account"
+            )));
+        }
+        let taken = account.take_over();
+        taken.map_err(|error| BadOption(format!("{option}: '{name}' cannot be taken: {error}")))?;
+        Ok(None)
+    }
+
+    /// Folders that options name must be there.
+    pub fn check_folders(&self) -> Result<(), BadOption> {
+        let Some(setting) = Lookup(&self.settings).find("secure_file_priv") else { return Ok(()) };
+        let folder = setting.value.as_deref().unwrap_or_default();
+        let is_place = !folder.is_empty() && !folder.eq_ignore_ascii_case("NULL");
+        let path = self.data_directory.join(folder);
+        if is_place && !RealDisk::new(Path::new("/")).directory_exists(&path).unwrap_or(false) {
+            let (place, path) = (place(&setting.source), path.display());
+            let text = format!(
+                "option '--secure-file-priv' ({place}): there is no folder '{path}': make it, or name another"
+            );
+            return Err(BadOption(text));
+        }
+        Ok(())
     }
 
     /// Whether nothing but this machine can connect.
@@ -217,17 +256,16 @@ fn parse_arguments(arguments: &[String]) -> Result<(DefaultsFiles, Vec<OptionSet
 }
 
 fn short_option(argument: &str) -> Result<(String, Option<String>), BadOption> {
-    let unknown = || BadOption(format!("unknown option '{argument}'"));
+    if !argument.starts_with('-') {
+        return Err(BadOption(format!(
+            "'{argument}' is no option: options begin with --, and have one value at most"
+        )));
+    }
+    let unknown = || BadOption(unknown(&format!("option '{argument}' (command line)"), argument));
     let (letter, value) =
         argument.strip_prefix('-').and_then(|rest| rest.split_at_checked(1)).ok_or_else(unknown)?;
-    let name = match letter {
-        "P" => "port",
-        "h" => "datadir",
-        "b" => "basedir",
-        "u" => "user",
-        _ => return Err(unknown()),
-    };
-    Ok((name.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
+    let (_, name) = LETTERS.iter().find(|(known, _)| letter.starts_with(*known)).ok_or_else(unknown)?;
+    Ok(((*name).to_owned(), (!value.is_empty()).then(|| value.to_owned())))
 }
 
 fn required(name: &str, value: Option<String>) -> Result<String, BadOption> {
@@ -259,8 +297,16 @@ impl<'a> Lookup<'a> {
         match self.text(name).map(|text| text.trim().parse()) {
             None => Ok(None),
             Some(Ok(number)) => Ok(Some(number)),
-            Some(Err(_)) => Err(BadOption(format!("option '{name}' is not a number in its range"))),
+            Some(Err(_)) => Err(self.not_a_number(name)),
         }
+    }
+
+    fn not_a_number(&self, name: &str) -> BadOption {
+        let range = variables::find(name).map(VariableId::variable);
+        let range = range.map_or_else(String::new, |of| format!(" from {} to {}", of.minimum, of.maximum));
+        let place = self.find(name).map_or_else(String::new, |setting| place(&setting.source));
+        let (value, name) = (self.text(name).unwrap_or_default(), name.replace('_', "-"));
+        BadOption(format!("option '--{name}' ({place}): '{value}' is not a whole number{range}"))
     }
 
     fn is_on(&self, name: &str) -> bool {
@@ -284,34 +330,53 @@ fn data_directory<'a>(look: &Lookup<'a>) -> Result<&'a str, BadOption> {
     }
 }
 
-/// `bind_address` is a list; `*` stands for both address families.
+/// `bind_address` is a list of addresses and of names that the system resolves; `*` stands for both address families.
 fn addresses(look: &Lookup<'_>) -> Result<Vec<SocketAddr>, BadOption> {
     let port = look.number("port")?.unwrap_or(DEFAULT_PORT);
     if look.is_on("skip_networking") {
         return Ok(Vec::new());
     }
-    let list = look.text("bind_address").unwrap_or("127.0.0.1");
-    let parse = |text: &str| match text.trim() {
-        // One socket of the IPv6 wildcard takes both families.
-        "*" => Ok(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)),
-        "localhost" => Ok(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)),
-        text => text
-            .parse()
-            .map(|ip| SocketAddr::new(ip, port))
-            .map_err(|_| BadOption(format!("bind_address: '{text}' is not an address"))),
-    };
-    list.split(',').map(parse).collect()
+    let mut found = Vec::new();
+    for text in look.text("bind_address").unwrap_or("127.0.0.1").split(',').map(str::trim) {
+        found.push(match text {
+            // One socket of the IPv6 wildcard takes both families.
+            "*" => SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port),
+            "localhost" => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port),
+            text => match text.parse() {
+                Ok(address) => SocketAddr::new(address, port),
+                Err(_) => named_address(look, text, port)?,
+            },
+        });
+    }
+    Ok(found)
+}
+
+/// The first address of a host's name.
+fn named_address(look: &Lookup<'_>, name: &str, port: u16) -> Result<SocketAddr, BadOption> {
+    let resolved = if name.is_empty() { None } else { (name, port).to_socket_addrs().ok() };
+    resolved.and_then(|mut addresses| addresses.next()).ok_or_else(|| {
+        let place = look.find("bind_address").map_or_else(String::new, |setting| place(&setting.source));
+        BadOption(format!(
+            "option '--bind-address' ({place}): '{name}' is neither an IP address nor a name that has one: correct it"
+        ))
+    })
 }
 
 /// Reads a small text file.
 pub fn read_text(disk: &dyn Disk, path: &Path) -> Result<String, BadOption> {
     let bytes = (|| {
-        let file = disk.open(path, env::OpenMode::Existing)?;
+        let file = disk.open(path, env::OpenMode::ReadOnly)?;
         let mut bytes = vec![0; file.len()?.min(TEXT_BYTES_MAX) as usize];
         file.read_at(&mut bytes, 0)?;
         Ok(bytes)
     })();
-    let bytes = bytes.map_err(|error: env::DiskError| BadOption(error.to_string()))?;
+    let bytes = bytes.map_err(|error: env::DiskError| {
+        let reason = match error.errno {
+            0 => error.to_string(),
+            number => std::io::Error::from_raw_os_error(number).to_string(),
+        };
+        BadOption(format!("'{}' cannot be read: {reason}", path.display()))
+    })?;
     String::from_utf8(bytes).map_err(|_| BadOption(format!("'{}' is not UTF-8 text", path.display())))
 }
 

@@ -1,7 +1,7 @@
 //! Option files: groups, `name=value`, quotes and escapes, `!include` and `!includedir`.
 
 use super::{BadOption, normal_name, read_text};
-use env::{Disk, OpenMode};
+use env::{Disk, DiskErrorKind, OpenMode};
 use session::{OptionSetting, OptionSource};
 use std::path::Path;
 
@@ -10,9 +10,9 @@ const GROUPS: [&str; 4] = ["mysqld", "server", "iruka", "iruka-9.7"];
 /// Files may include files, so deep.
 const INCLUDE_DEPTH_MAX: u32 = 10;
 
-/// Whether that file can be opened.
+/// Whether there is such a file. One that cannot be read counts: without it, another server would start than the one it describes.
 pub fn exists(disk: &dyn Disk, path: &Path) -> bool {
-    disk.open(path, OpenMode::Existing).is_ok()
+    !disk.open(path, OpenMode::ReadOnly).is_err_and(|error| error.kind == DiskErrorKind::NotFound)
 }
 
 /// Appends the options of a file to `settings`.
@@ -29,7 +29,12 @@ fn read_nested(
     if depth > INCLUDE_DEPTH_MAX {
         return Err(BadOption(format!("'{}': files include each other too deeply", path.display())));
     }
-    let text = read_text(disk, path)?;
+    let text = read_text(disk, path).map_err(|error| {
+        BadOption(format!(
+            "option file {}: correct --defaults-file, its rights, or what includes it",
+            error.0
+        ))
+    })?;
     let mut is_ours = false;
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -71,11 +76,19 @@ fn option(path: &Path, index: usize, line: &str) -> Result<OptionSetting, BadOpt
     if name.is_empty() || name.contains(char::is_whitespace) {
         return Err(wrong_line(path, index, line));
     }
-    Ok(OptionSetting { name, value, source: OptionSource::File(path.display().to_string()) })
+    Ok(OptionSetting {
+        name,
+        value,
+        source: OptionSource::File(format!("'{}' line {}", path.display(), index + 1)),
+    })
 }
 
 fn wrong_line(path: &Path, index: usize, line: &str) -> BadOption {
-    BadOption(format!("'{}' line {}: '{line}' is not an option", path.display(), index + 1))
+    BadOption(format!(
+        "option file '{}' line {}: '{line}' is neither [GROUP] nor NAME nor NAME=VALUE: correct it, or put # in front",
+        path.display(),
+        index + 1
+    ))
 }
 
 /// A comment may follow a value that has no quotes.
