@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod mutate;
+mod proxy_sessions;
 mod seeds;
 mod targets;
 

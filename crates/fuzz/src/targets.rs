@@ -1,6 +1,6 @@
 //! What is fuzzed. Main type: [`Target`].
 
-use crate::seeds;
+use crate::{proxy_sessions, seeds};
 use charset::CollationId;
 use values::json::Unwatched;
 use values::{ColumnType, Decimal, RowRef, TypeKind, Value};
@@ -28,12 +28,13 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "handshake", seeds: seeds::handshakes, run: handshake },
     Target { name: "authentication", seeds: seeds::handshakes, run: authentication },
     Target { name: "command", seeds: seeds::commands, run: command },
     Target { name: "frame", seeds: seeds::frames, run: frame },
     Target { name: "parser", seeds: seeds::statements, run: parse },
+    Target { name: "proxy", seeds: proxy_sessions::seeds, run: proxy_sessions::run },
     Target { name: "decimal", seeds: seeds::numbers, run: decimal },
 ];
 

@@ -9,6 +9,7 @@ mod connect;
 mod event_thread;
 mod frames;
 mod greeting;
+pub mod harness;
 mod log;
 mod login;
 mod option_file;
