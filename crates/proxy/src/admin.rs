@@ -60,7 +60,7 @@ impl Session {
             plugin: native::NAME.into(),
         };
         self.phase = Phase::AdminLogin(AdminLogin {
-            from_client: Incoming::default(),
+            from_client: Incoming::of_a_login(),
             scramble,
             exchange: None,
             is_known: false,
@@ -90,8 +90,10 @@ impl Session {
                 wire::response::push_ok(&mut ok, 0, &end, client::PROTOCOL_41);
                 self.reply(&Reply { payloads: vec![ok], is_error: false }, sequence)?;
                 let ahead = match &mut self.phase {
-                    Phase::AdminLogin(login) => std::mem::take(&mut login.from_client),
-                    _ => Incoming::default(),
+                    Phase::AdminLogin(login) => {
+                        std::mem::replace(&mut login.from_client, Incoming::of_a_login())
+                    }
+                    _ => Incoming::of_a_login(),
                 };
                 self.phase = Phase::Commands(Commands::new(ahead));
                 self.run_commands(turn)

@@ -93,7 +93,7 @@ impl Running {
 impl Commands {
     /// The commands of a client that sent those bytes ahead.
     pub fn new(from_client: Incoming) -> Commands {
-        Commands { from_client, exchange: None }
+        Commands { from_client: from_client.after_login(), exchange: None }
     }
 }
 

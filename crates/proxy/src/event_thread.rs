@@ -12,6 +12,7 @@ use rustix::event::{EventfdFlags, eventfd};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::io::Errno;
 use std::net::SocketAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -201,7 +202,7 @@ impl EventThread {
             now: self.now,
         };
         let mut session = Box::new(Session::new(token, socket, source, destination, &turn));
-        let next = session.start(&mut turn, role);
+        let next = guarded(&self.shared, || session.start(&mut turn, role)).unwrap_or(Next::Close);
         slot.session = Some(session);
         self.touched.push(index);
         if next == Next::Close {
@@ -223,9 +224,9 @@ impl EventThread {
             scratch: &mut self.scratch,
             now: self.now,
         };
-        match session.turn(&mut turn, end, has_ended) {
-            Next::Close => self.close(index),
-            Next::Stay => self.touched.push(index as u32),
+        match guarded(&self.shared, || session.turn(&mut turn, end, has_ended)) {
+            Some(Next::Stay) => self.touched.push(index as u32),
+            _ => self.close(index),
         }
     }
 
@@ -276,7 +277,7 @@ impl EventThread {
             scratch: &mut self.scratch,
             now: self.now,
         };
-        session.end(&turn);
+        guarded(&self.shared, || session.end(&turn));
         self.free.push(index as u32);
     }
 
@@ -302,6 +303,16 @@ impl EventThread {
             }
         }
     }
+}
+
+/// A panic is a bug of ours: it ends the session that it happened in, and no other.
+fn guarded<T>(shared: &Shared, body: impl FnOnce() -> T) -> Option<T> {
+    let outcome = catch_unwind(AssertUnwindSafe(body));
+    outcome
+        .inspect_err(|_| {
+            shared.log.write(Level::Critical, "a session failed in a way that is a bug; it is closed")
+        })
+        .ok()
 }
 
 impl AsFd for Inbox {

@@ -5,16 +5,19 @@ use network::Receive;
 use rustix::io::Errno;
 use wire::output::{FRAME_HEADER_BYTES, FRAME_PAYLOAD_BYTES_MAX};
 
-/// Most bytes of one packet: as much as any server takes.
-const PACKET_BYTES_MAX: usize = 1 << 30;
+/// Most bytes of a command: as much as any server takes.
+const COMMAND_BYTES_MAX: usize = 1 << 30;
+/// Most bytes of a packet of a login, from whoever can connect.
+const LOGIN_BYTES_MAX: usize = 256 << 10;
 /// Bytes that are received ahead of what was used.
 const AHEAD_BYTES_MAX: usize = 1 << 20;
 
 /// Received bytes that were not used yet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Incoming {
     bytes: Vec<u8>,
     start: usize,
+    packet_bytes_max: usize,
 }
 
 /// A packet: where it lies in [`Incoming::bytes`], and its form.
@@ -33,6 +36,16 @@ pub(crate) struct Packet {
 pub(crate) struct TooLong;
 
 impl Incoming {
+    /// Of an end that has not logged in.
+    pub fn of_a_login() -> Incoming {
+        Incoming { bytes: Vec::new(), start: 0, packet_bytes_max: LOGIN_BYTES_MAX }
+    }
+
+    /// The login is over: what comes are commands.
+    pub fn after_login(self) -> Incoming {
+        Incoming { packet_bytes_max: COMMAND_BYTES_MAX, ..self }
+    }
+
     /// What was received and not used.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.start..]
@@ -84,7 +97,7 @@ impl Incoming {
                 return Ok(None);
             };
             let length = frame_length(header);
-            if packet.bytes + length > PACKET_BYTES_MAX {
+            if packet.bytes + length > self.packet_bytes_max {
                 return Err(TooLong);
             }
             if packet.frames == 0 {
@@ -124,6 +137,17 @@ mod tests {
     use wire::output::Output;
 
     #[test]
+    fn a_login_is_short() {
+        let mut incoming = Incoming::of_a_login();
+        incoming.append(&[0xFF, 0xFF, 0x03, 0]);
+        assert_eq!(incoming.packet(), Ok(None));
+        let mut incoming = Incoming::of_a_login();
+        incoming.append(&[0x01, 0x00, 0x04, 0]);
+        assert_eq!(incoming.packet(), Err(TooLong));
+        assert_eq!(incoming.after_login().packet(), Ok(None));
+    }
+
+    #[test]
     fn packets_are_found_however_they_arrive() {
         let payloads =
             [vec![], vec![7; 3], vec![8; FRAME_PAYLOAD_BYTES_MAX], vec![9; FRAME_PAYLOAD_BYTES_MAX + 5]];
@@ -132,7 +156,7 @@ mod tests {
             sent.set_sequence(0);
             sent.packet(payload);
         }
-        let mut incoming = Incoming::default();
+        let mut incoming = Incoming::of_a_login().after_login();
         let mut found = Vec::new();
         for piece in sent.bytes().chunks(1_000_003) {
             incoming.append(piece);

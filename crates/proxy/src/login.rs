@@ -52,8 +52,8 @@ impl Login {
     pub fn new() -> Login {
         Login {
             step: Step::Connecting,
-            from_client: Incoming::default(),
-            from_server: Incoming::default(),
+            from_client: Incoming::of_a_login(),
+            from_server: Incoming::of_a_login(),
             offered: 0,
             is_pooled: false,
             tries: 0,
@@ -374,7 +374,7 @@ impl Session {
         let is_same = self.connection.state().server.as_ref().is_some_and(|link| {
             let known = &link.endpoint;
             known.user.as_deref() == Some(&answer.user[..])
-                && known.scrambled_password.as_deref() == Some(&answer.auth_response[..])
+                && is_equal(known.scrambled_password.as_deref().unwrap_or_default(), &answer.auth_response)
         });
         if !is_same {
             let reply = Reply::error(1045, b"28000", b"(proxy-pool) login failed");
@@ -461,7 +461,7 @@ impl Session {
     /// The login is over. Bytes that the client sent ahead are its first commands.
     fn enter_commands(&mut self) -> Next {
         self.connection.state().capabilities = Some(self.capabilities);
-        let ahead = std::mem::take(&mut self.login().from_client);
+        let ahead = std::mem::replace(&mut self.login().from_client, Incoming::of_a_login());
         if self.script.is_none() {
             self.phase = Phase::Relay;
             let Some(server) = &mut self.server else { return Next::Close };
@@ -499,4 +499,10 @@ fn change_user(answer: &HandshakeResponse, agreed: u32) -> Vec<u8> {
         push_length_encoded_bytes(&mut payload, &attributes);
     }
     payload
+}
+
+/// Whether two secrets are equal, in a time that does not tell where they differ.
+fn is_equal(known: &[u8], given: &[u8]) -> bool {
+    known.len() == given.len()
+        && known.iter().zip(given).fold(0, |different, (a, b)| different | (a ^ b)) == 0
 }
