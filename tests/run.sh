@@ -19,7 +19,7 @@ step contention; cargo xtask contention
 step sharing; cargo xtask sharing
 step start;   unshare -m "$python" tests/start/run.py --binary "$binary"
 step load;    "$python" tests/load/run.py --binary "$binary"
-step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all --rounds 3 {target}
+step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tests/sql/run.py check --columns all --rounds 2 {target}
 # Again with results kept at first sight: the second round is served what the first one computed.
 "$python" tests/with_server.py --binary "$binary" --option=--query-cache-size=16M --option=--query-cache-compatibility=5.5 -- \
     "$python" tests/sql/run.py check --columns all --rounds 2 {target} tests/sql/{select,functions,views,json}/*.test
