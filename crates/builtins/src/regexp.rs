@@ -4,6 +4,7 @@
 use super::string::search::common_collation;
 use super::{Call, Derivation, FunctionDefinition, pure};
 use errors::{SqlResult, sql_error};
+use expression::LONG_BYTES;
 use expression::operators::check_regexp_sets;
 use expression::result_type::ResultType;
 use functions::regexp::{self, Bounds, Regex};
@@ -25,6 +26,8 @@ struct Compiled {
     pattern: String,
     flags: String,
     regex: Arc<Regex>,
+    /// What was counted for it.
+    bytes: usize,
 }
 
 /// Error 3995 for bytes among texts: the arguments of that range with the subject.
@@ -80,9 +83,19 @@ fn compiled(call: &mut Call<'_>, flags_index: usize) -> SqlResult<Option<Arc<Reg
     if let Some(kept) = kept.filter(|kept| kept.pattern == pattern && kept.flags == flags) {
         return Ok(Some(kept.regex.clone()));
     }
+    // One is kept until the statement ends, or there is another one.
+    let before = call.state().take().and_then(|state| state.downcast::<Compiled>().ok());
+    call.context().vacate(before.map_or(0, |before| before.bytes));
+    let bytes = regexp::compiled_bytes(&pattern);
+    let bytes = if bytes >= LONG_BYTES { bytes } else { 0 };
+    call.context().occupy(bytes)?;
     let case_sensitive = text::is_case_sensitive(common_collation(call));
-    let regex = Arc::new(regexp::compile(&pattern, case_sensitive, &flags, call.interrupt())?);
-    *call.state() = Some(Box::new(Compiled { pattern, flags, regex: regex.clone() }));
+    let regex = regexp::compile(&pattern, case_sensitive, &flags, call.interrupt());
+    if regex.is_err() {
+        call.context().vacate(bytes);
+    }
+    let regex = Arc::new(regex?);
+    *call.state() = Some(Box::new(Compiled { pattern, flags, regex: regex.clone(), bytes }));
     Ok(Some(regex))
 }
 

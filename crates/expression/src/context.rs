@@ -165,7 +165,8 @@ pub trait EvaluationContext {
     fn check_killed(&self) -> SqlResult<()>;
 
     /// Counts bytes of long values ([`LONG_BYTES`]) that wait while something else is evaluated; error 1114 beyond what the statement
-    /// may hold. Whoever counts them takes them back, whatever comes of the evaluation.
+    /// may hold. Whoever counts them takes them back, whatever comes of the evaluation; for what a call site keeps it may be with the
+    /// statement's end.
     fn occupy(&mut self, bytes: usize) -> SqlResult<()>;
 
     /// Takes back what was counted.

@@ -28,6 +28,17 @@ pub fn compile(
     Regex::new(pattern, read, &|| interrupt.check_killed())
 }
 
+/// What a compiled character takes, and what one does that means something else than itself: a node of the tree and its
+/// instructions, or those of the literals that it parts.
+const CHARACTER_BYTES: usize = 32;
+const PART_BYTES: usize = 448;
+
+/// What a pattern takes at most once it is compiled: known before, so that whoever compiles it may ask for it.
+pub fn compiled_bytes(pattern: &str) -> usize {
+    let parts = pattern.bytes().filter(|byte| br".^$*+?()[]{}|\".contains(byte)).count();
+    pattern.len() * CHARACTER_BYTES + parts * PART_BYTES
+}
+
 /// What a search may take, and who is asked whether to go on.
 #[derive(Clone, Copy)]
 pub struct Bounds<'a> {

@@ -24,8 +24,8 @@ struct Walk<'s> {
     derived: bool,
     /// If these are looked for.
     clock: Option<ClockParts<'s>>,
-    /// Common tables in scope, the innermost last.
-    common: Vec<&'s str>,
+    /// Common tables in scope, the innermost last, and whether they are named.
+    common: Vec<(&'s str, bool)>,
 }
 
 /// What a statement names.
@@ -69,10 +69,13 @@ impl<'s> Walk<'s> {
     }
 
     fn table(&mut self, name: &ObjectName, alias: &str, mode: LockMode) {
-        if name.schema.is_some() || !self.common.contains(&name.name.as_str()) {
-            self.uses.push(TableUse { name: name.clone(), alias: alias.to_owned(), mode });
-        } else {
-            self.derived = true;
+        let is_it = |(known, _): &&mut (&str, bool)| name.schema.is_none() && *known == name.name;
+        match self.common.iter_mut().rev().find(is_it) {
+            None => self.uses.push(TableUse { name: name.clone(), alias: alias.to_owned(), mode }),
+            Some((_, is_named)) => {
+                *is_named = true;
+                self.derived = true;
+            }
         }
     }
 
@@ -123,7 +126,7 @@ impl<'s> Walk<'s> {
         self.assignments(&update.assignments);
         self.option(update.filter.as_ref());
         self.order(&update.order_by);
-        self.common.truncate(outside);
+        self.leave(outside, update.with.as_ref());
     }
 
     fn delete(&mut self, delete: &'s Delete) {
@@ -142,24 +145,29 @@ impl<'s> Walk<'s> {
         }
         self.option(delete.filter.as_ref());
         self.order(&delete.order_by);
-        self.common.truncate(outside);
+        self.leave(outside, delete.with.as_ref());
     }
 
-    /// Puts common tables in scope: each sees those before it, and itself where it may be recursive. Returns how many there
-    /// were outside.
+    /// Puts common tables in scope. Returns how many there were outside.
     fn with(&mut self, with: Option<&'s With>) -> usize {
         let outside = self.common.len();
-        let Some(with) = with else { return outside };
-        for table in &with.tables {
-            if with.recursive {
-                self.common.push(&table.name);
-            }
-            self.query(&table.query, LockMode::Read);
-            if !with.recursive {
-                self.common.push(&table.name);
+        let tables = with.iter().flat_map(|with| &with.tables);
+        self.common.extend(tables.map(|table| (table.name.as_str(), false)));
+        outside
+    }
+
+    /// Looks into the common tables that were named, and takes them out of scope: each sees those before it, and itself where it may be
+    /// recursive. Nobody looks at what no one names.
+    fn leave(&mut self, outside: usize, with: Option<&'s With>) {
+        let Some(with) = with else { return };
+        for (at, table) in with.tables.iter().enumerate().rev() {
+            let is_named = self.common[outside + at].1;
+            self.common.truncate(outside + at + usize::from(with.recursive));
+            if is_named {
+                self.query(&table.query, LockMode::Read);
             }
         }
-        outside
+        self.common.truncate(outside);
     }
 
     fn query(&mut self, query: &'s Query, mode: LockMode) {
@@ -167,7 +175,7 @@ impl<'s> Walk<'s> {
         let locks = query.locking.iter().any(|clause| clause.strength == LockStrength::Update);
         self.body(&query.body, if locks { LockMode::Write } else { mode });
         self.order(&query.order_by);
-        self.common.truncate(outside);
+        self.leave(outside, query.with.as_ref());
     }
 
     fn body(&mut self, body: &'s QueryBody, mode: LockMode) {
@@ -359,6 +367,16 @@ mod tests {
         assert_eq!(
             used("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT * FROM a, b"),
             "b b Read"
+        );
+        assert_eq!(
+            used(
+                "WITH a AS (SELECT * FROM s), b AS (SELECT * FROM a, t), c AS (SELECT * FROM b, u) SELECT * FROM a"
+            ),
+            "s s Read"
+        );
+        assert_eq!(
+            used("WITH a AS (SELECT * FROM s), b AS (SELECT * FROM a, t) SELECT (SELECT 1 FROM b)"),
+            "s s Read, t t Read"
         );
         assert_eq!(used("WITH RECURSIVE m AS (SELECT 1 UNION ALL SELECT * FROM m) SELECT * FROM m"), "");
         assert_eq!(used("WITH m AS (SELECT 1) SELECT * FROM m, (SELECT * FROM m) d, s.m"), "m m Read");

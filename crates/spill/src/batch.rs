@@ -8,6 +8,10 @@ pub const BATCH_ROWS_MAX: usize = 1024;
 
 /// Bytes of long values behind which an operator hands out what it has. One row may be longer.
 pub const BATCH_BYTES_MAX: usize = 4 << 20;
+/// The same of a statement that may hold little.
+const BATCH_BYTES_MIN: usize = 64 << 10;
+/// This part of what a statement may hold is for a batch: several operators have one each.
+const BATCH_PART: u64 = 32;
 
 /// Some rows of one width.
 #[derive(Debug)]
@@ -15,6 +19,8 @@ pub struct RowBatch {
     rows: Rows,
     /// Bytes of the values of those rows, as far as they were copied or computed for them.
     bytes: usize,
+    /// So many of them fill it.
+    bytes_max: usize,
     /// Rows that whoever fills the batch need make.
     rows_max: usize,
     /// Rows that may be read and locked for them.
@@ -24,7 +30,13 @@ pub struct RowBatch {
 impl Default for RowBatch {
     #[inline]
     fn default() -> RowBatch {
-        RowBatch { rows: Rows::default(), bytes: 0, rows_max: BATCH_ROWS_MAX, read_max: BATCH_ROWS_MAX }
+        RowBatch {
+            rows: Rows::default(),
+            bytes: 0,
+            bytes_max: BATCH_BYTES_MAX,
+            rows_max: BATCH_ROWS_MAX,
+            read_max: BATCH_ROWS_MAX,
+        }
     }
 }
 
@@ -109,6 +121,13 @@ impl RowBatch {
         self.rows_max < BATCH_ROWS_MAX
     }
 
+    /// Is filled by fewer long values in a statement that may hold no more than that.
+    #[inline]
+    pub fn fit_in(&mut self, memory_bytes_max: u64) {
+        let part = usize::try_from(memory_bytes_max / BATCH_PART).unwrap_or(BATCH_BYTES_MAX);
+        self.bytes_max = part.clamp(BATCH_BYTES_MIN, BATCH_BYTES_MAX);
+    }
+
     /// Whether as many rows are in as are wanted at once, or their values are long.
     #[inline]
     pub fn is_full(&self) -> bool {
@@ -118,7 +137,7 @@ impl RowBatch {
     /// Whether the values that were counted are too long for more of them.
     #[inline]
     pub fn is_long(&self) -> bool {
-        self.bytes >= BATCH_BYTES_MAX
+        self.bytes >= self.bytes_max
     }
 
     /// Bytes that were counted.

@@ -3,7 +3,7 @@
 //! read. [`TIER_RUNS`] runs of a tier are merged into one of the next. Main type: [`KeySet`].
 
 use crate::key_table::KeyTable;
-use crate::runs::{HEADER_BYTES, Merge, RunFile, append_entry, entry_lengths};
+use crate::runs::{HEADER_BYTES, Merge, Run, RunFile, append_entry, entry_lengths};
 use crate::{Held, Workspace};
 use errors::SqlResult;
 use std::hash::{BuildHasher, RandomState};
@@ -16,6 +16,8 @@ const SHARE_BYTES_MIN: u64 = 1 << 16;
 /// Bytes that are read to find a key.
 const BLOCK_BYTES: u64 = 1 << 12;
 const BUFFER_BYTES: usize = 1 << 16;
+/// So many bytes of a key that begins a block are kept in memory.
+const BEGINNING_BYTES_MAX: usize = 64;
 /// Runs of one tier.
 const TIER_RUNS: usize = 8;
 /// Bits of the filter for each key, and how many of them a key sets: 1 in 80 absent keys is looked for on disk.
@@ -46,7 +48,7 @@ struct KeyRun {
     /// Its place among the runs of the file.
     number: usize,
     filter: Filter,
-    /// First key and place of each block.
+    /// The beginning of the first key of each block, and its place.
     blocks: Vec<(Box<[u8]>, u64)>,
     end: u64,
     keys: usize,
@@ -87,7 +89,7 @@ impl KeySet {
         KeySet {
             memory: KeyTable::default(),
             memory_bytes: 0,
-            share_bytes: share_bytes.max(SHARE_BYTES_MIN),
+            share_bytes: workspace.share_of(share_bytes).max(SHARE_BYTES_MIN),
             held: Held::new(workspace),
             disk: None,
         }
@@ -172,7 +174,7 @@ impl RunWriter {
     fn add(&mut self, key: &[u8], entry: &[u8], file: &mut RunFile, hasher: &RandomState) -> SqlResult<()> {
         let position = file.position();
         if self.run.blocks.last().is_none_or(|(_, start)| position - start >= BLOCK_BYTES) {
-            self.run.blocks.push((key.into(), position));
+            self.run.blocks.push((beginning(key).into(), position));
         }
         self.run.filter.add(hasher.hash_one(key));
         file.write(entry)
@@ -203,13 +205,22 @@ impl DiskKeys {
     fn contains(&mut self, key: &[u8]) -> SqlResult<bool> {
         let hash = self.hasher.hash_one(key);
         for run in self.runs.iter().filter(|run| run.filter.may_hold(hash)) {
-            let behind = run.blocks.partition_point(|(first, _)| **first <= *key);
-            let Some((_, start)) = behind.checked_sub(1).and_then(|block| run.blocks.get(block)) else {
+            // Keys of one beginning may begin several blocks: the key is in one of these or in the one before them.
+            let mut behind = run.blocks.partition_point(|(first, _)| **first <= *key);
+            let mut low = run.blocks[..behind].partition_point(|(first, _)| **first < *beginning(key));
+            low = low.saturating_sub(1);
+            while behind.saturating_sub(low) > 1 {
+                let middle = low + (behind - low) / 2;
+                read_block(&mut self.block, &self.file, run, middle)?;
+                match first_key(&self.block).is_some_and(|first| first <= key) {
+                    true => low = middle,
+                    false => behind = middle,
+                }
+            }
+            if behind == 0 {
                 continue;
-            };
-            let end = run.blocks.get(behind).map_or(run.end, |(_, start)| *start);
-            self.block.resize((end - start) as usize, 0);
-            self.file.read(&mut self.block, *start)?;
+            }
+            read_block(&mut self.block, &self.file, run, low)?;
             if block_holds(&self.block, key) {
                 return Ok(true);
             }
@@ -224,24 +235,33 @@ impl DiskKeys {
             if self.runs.len() - first < TIER_RUNS {
                 return Ok(());
             }
-            let parts = self.runs.split_off(first);
-            let keys = parts.iter().map(|part| part.keys).sum();
-            let runs: Vec<_> = parts.iter().map(|part| self.file.runs[part.number]).collect();
-            let mut merge = Merge::new(&runs, &self.file)?;
-            let mut writer = RunWriter::new(tier + 1, keys);
-            let mut entry = Vec::new();
-            while let Some(least) = merge.entry() {
-                entry.clear();
-                entry.extend_from_slice(least);
-                merge.advance(&self.file)?;
-                writer.add(&entry[HEADER_BYTES..], &entry, &mut self.file, &self.hasher)?;
+            let full = self.runs.split_off(first);
+            let mut parts = &full[..];
+            while !parts.is_empty() {
+                let runs: Vec<_> = parts.iter().map(|part| self.file.runs[part.number]).collect();
+                let (now, later) = parts.split_at(self.file.fan_in(&runs, TIER_RUNS));
+                self.merge(now, &runs[..now.len()], tier + 1)?;
+                parts = later;
             }
-            drop(merge);
-            let freed = parts.iter().map(KeyRun::bytes).sum::<u64>();
-            self.held.shrink_to(self.held.bytes().saturating_sub(freed));
-            self.end_run(writer)?;
         }
         Ok(())
+    }
+
+    /// Makes one run of several.
+    fn merge(&mut self, parts: &[KeyRun], runs: &[Run], tier: u32) -> SqlResult<()> {
+        let mut merge = Merge::new(runs, &self.file)?;
+        let mut writer = RunWriter::new(tier, parts.iter().map(|part| part.keys).sum());
+        let mut entry = Vec::new();
+        while let Some(least) = merge.entry() {
+            entry.clear();
+            entry.extend_from_slice(least);
+            merge.advance(&self.file)?;
+            writer.add(&entry[HEADER_BYTES..], &entry, &mut self.file, &self.hasher)?;
+        }
+        drop(merge);
+        let freed = parts.iter().map(KeyRun::bytes).sum::<u64>();
+        self.held.shrink_to(self.held.bytes().saturating_sub(freed));
+        self.end_run(writer)
     }
 }
 
@@ -251,6 +271,23 @@ impl KeyRun {
         let blocks: usize = self.blocks.iter().map(|(first, _)| first.len() + KEY_BYTES as usize).sum();
         (blocks + self.filter.bits.len() * 8) as u64
     }
+}
+
+/// What of a key is kept to find its block.
+fn beginning(key: &[u8]) -> &[u8] {
+    &key[..key.len().min(BEGINNING_BYTES_MAX)]
+}
+
+fn read_block(block: &mut Vec<u8>, file: &RunFile, run: &KeyRun, number: usize) -> SqlResult<()> {
+    let Some((_, start)) = run.blocks.get(number) else { return Ok(()) };
+    let end = run.blocks.get(number + 1).map_or(run.end, |(_, start)| *start);
+    block.resize((end - start) as usize, 0);
+    file.read(block, *start)
+}
+
+fn first_key(block: &[u8]) -> Option<&[u8]> {
+    let (length, _) = entry_lengths(block)?;
+    block.get(HEADER_BYTES..HEADER_BYTES + length)
 }
 
 fn block_holds(mut block: &[u8], key: &[u8]) -> bool {

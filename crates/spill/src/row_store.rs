@@ -160,6 +160,7 @@ impl RowCursor {
     /// Hands out the next rows, those before row number `end`. False when there are none: the batch is then empty.
     pub fn next(&mut self, store: &RowStore, end: u64, batch: &mut RowBatch) -> SqlResult<bool> {
         batch.reset(store.width);
+        batch.fit_in(store.held.workspace().bytes_max());
         while !batch.is_full() && self.row < end.min(store.rows) {
             let bytes: &[u8] = match store.blocks.get(self.block) {
                 None => &store.open,

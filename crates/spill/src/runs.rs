@@ -46,12 +46,21 @@ pub fn key_prefix(key: &[u8]) -> u64 {
 pub struct Run {
     offset: u64,
     end: u64,
+    /// The longest entry.
+    entry_bytes_max: usize,
+}
+
+impl Run {
+    /// The least that a buffer for reading it takes: an entry lies in it as a whole.
+    fn read_bytes_min(&self) -> usize {
+        self.entry_bytes_max.max(BUFFER_BYTES_MIN)
+    }
 }
 
 /// The least that a buffer takes, however little memory is left.
 const BUFFER_BYTES_MIN: usize = 1 << 12;
 /// What the buffers of a merge take at least, together: with less than these there would be too many merges.
-const MERGE_BYTES_MIN: usize = 8 * BUFFER_BYTES_MIN;
+const MERGE_BYTES_MIN: u64 = 8 * BUFFER_BYTES_MIN as u64;
 
 /// A file with runs, in the order in which they were written.
 pub struct RunFile {
@@ -61,7 +70,7 @@ pub struct RunFile {
     buffer: Vec<u8>,
     /// What a buffer has where there is memory.
     wanted_bytes: usize,
-    /// The longest entry of all runs.
+    /// The longest entry of the run that is being written.
     entry_bytes_max: usize,
     /// The memory of the buffer.
     held: Held,
@@ -88,7 +97,7 @@ impl RunFile {
     /// Adds a whole entry, header included, to the run that is being written.
     pub fn write(&mut self, entry: &[u8]) -> SqlResult<()> {
         if self.held.bytes() == 0 {
-            let bytes = self.held.grow_between(BUFFER_BYTES_MIN as u64, self.wanted_bytes as u64);
+            let bytes = self.held.grow_between(BUFFER_BYTES_MIN as u64, self.wanted_bytes as u64)?;
             self.buffer = Vec::with_capacity(bytes as usize);
         }
         self.entry_bytes_max = self.entry_bytes_max.max(entry.len());
@@ -119,20 +128,18 @@ impl RunFile {
         self.file.read(bytes, offset)
     }
 
-    /// The least that a buffer for reading takes: an entry lies in it as a whole.
-    fn read_bytes_min(&self) -> usize {
-        self.entry_bytes_max.max(BUFFER_BYTES_MIN)
-    }
-
-    /// How many of so many runs are merged at once with the memory that is left.
-    pub fn fan_in(&self, wanted: usize) -> usize {
-        let least = (MERGE_BYTES_MIN / self.read_bytes_min()).max(2);
+    /// How many of these runs, of which so many are wanted, are merged at once with the memory that is left. Two at least, if there
+    /// are two.
+    pub fn fan_in(&self, runs: &[Run], wanted: usize) -> usize {
         let mut buffers = Held::new(self.held.workspace().clone());
-        let mut fan_in = wanted;
-        while fan_in > least && !buffers.try_grow((fan_in * self.read_bytes_min()) as u64) {
-            fan_in = (fan_in / 2).max(least);
+        let mut bytes = 0;
+        for (count, run) in runs.iter().take(wanted).enumerate() {
+            bytes += run.read_bytes_min() as u64;
+            if count >= 2 && bytes > MERGE_BYTES_MIN && !buffers.try_grow(bytes - buffers.bytes()) {
+                return count;
+            }
         }
-        fan_in
+        wanted.min(runs.len())
     }
 
     /// Ends the run that was written. A buffer is there again when the next one begins.
@@ -141,7 +148,8 @@ impl RunFile {
         self.buffer = Vec::new();
         self.held.shrink_to(0);
         let offset = self.runs.last().map_or(0, |run| run.end);
-        self.runs.push(Run { offset, end: self.file.len() });
+        let entry_bytes_max = std::mem::take(&mut self.entry_bytes_max);
+        self.runs.push(Run { offset, end: self.file.len(), entry_bytes_max });
         Ok(())
     }
 }
@@ -239,11 +247,12 @@ impl Merge {
         let workspace = source.held.workspace().clone();
         workspace.count(|counts| counts.merge_passes += 1);
         let mut held = Held::new(workspace);
-        let bytes_of = |buffer_bytes: usize| (runs.len() * buffer_bytes) as u64;
-        let least = source.read_bytes_min();
-        let all_bytes = held.grow_between(bytes_of(least), bytes_of(source.wanted_bytes.max(least)));
-        let buffer_bytes = all_bytes as usize / runs.len().max(1);
-        let mut readers: Vec<_> = runs.iter().map(|run| RunReader::new(*run, buffer_bytes)).collect();
+        let least: usize = runs.iter().map(Run::read_bytes_min).sum();
+        let wanted: usize = runs.iter().map(|run| run.read_bytes_min().max(source.wanted_bytes)).sum();
+        let all_bytes = held.grow_between(least as u64, wanted as u64)? as usize;
+        let more = (all_bytes - least) / runs.len().max(1);
+        let reader = |run: &Run| RunReader::new(*run, run.read_bytes_min() + more);
+        let mut readers: Vec<_> = runs.iter().map(reader).collect();
         let mut heap = Vec::with_capacity(runs.len());
         for (number, reader) in readers.iter_mut().enumerate() {
             if reader.advance(&source.file)? {

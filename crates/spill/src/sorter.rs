@@ -252,11 +252,10 @@ impl Sorter {
         let fan_in_max = usize::try_from(of_share).unwrap_or(FAN_IN_MAX).clamp(2, FAN_IN_MAX);
         let Some(mut file) = self.file.take() else { return Err(corrupt()) };
         loop {
-            let fan_in = file.fan_in(fan_in_max.min(file.runs.len()));
-            if file.runs.len() <= fan_in {
+            if file.fan_in(&file.runs, fan_in_max) == file.runs.len() {
                 break;
             }
-            file = merged(&file, fan_in, self.wanted)?;
+            file = merged(&file, fan_in_max, self.wanted)?;
         }
         let merge = Merge::new(&file.runs, &file)?;
         Ok(Sorted { remaining, source: Source::Runs { merge: Box::new(merge), file } })
@@ -264,9 +263,12 @@ impl Sorter {
 }
 
 /// A file with fewer, longer runs: neighbours are merged, so that equal keys stay in order.
-fn merged(source: &RunFile, fan_in: usize, wanted: Option<usize>) -> SqlResult<RunFile> {
+fn merged(source: &RunFile, fan_in_max: usize, wanted: Option<usize>) -> SqlResult<RunFile> {
     let mut target = source.sibling()?;
-    for runs in source.runs.chunks(fan_in) {
+    let mut rest = &source.runs[..];
+    while !rest.is_empty() {
+        let (runs, behind) = rest.split_at(source.fan_in(rest, fan_in_max));
+        rest = behind;
         let mut merge = Merge::new(runs, source)?;
         let mut count = 0;
         while let Some(entry) = merge.entry()

@@ -207,3 +207,45 @@ fn long_rows_are_merged_few_at_a_time() {
     assert!(held > 2 * ROW_BYTES as u64 && held <= 1 << 20, "{held}");
     assert_eq!(workspace.held_bytes(), 0);
 }
+
+/// One long row makes long one buffer only, and a limit that two rows do not fit in is an error.
+#[test]
+fn one_long_row_is_in_one_buffer() {
+    const LONG: usize = 4 << 20;
+    let (workspace, _) = workspace(8 << 20);
+    let mut sorter = Sorter::new(workspace.clone(), 1 << 18, None);
+    fill(&mut sorter, 5000, 500, &workspace);
+    sorter.push(&[9], RowRef::Values(&[Value::Bytes(vec![1; LONG])])).unwrap();
+    let held = read_all(sorter, 5001, &workspace);
+    assert!(held > LONG as u64 && held <= 7 << 20, "{held}");
+    let mut sorter = Sorter::new(workspace.clone(), 1 << 18, None);
+    for key in [1, 2] {
+        sorter.push(&[key], RowRef::Values(&[Value::Bytes(vec![1; LONG + (1 << 10)])])).unwrap();
+    }
+    assert_eq!(sorter.finish().err().unwrap().number(), 1114);
+    assert_eq!(workspace.held_bytes(), 0);
+}
+
+/// Of long keys with one beginning only that is kept, and they are found by it; those of a tier are merged as many as there is room for.
+#[test]
+fn long_keys_are_not_kept_in_memory() {
+    const BYTES_MAX: u64 = 1 << 20;
+    const KEY_BYTES: usize = 60_000;
+    let (workspace, _) = workspace(BYTES_MAX);
+    let mut set = KeySet::new(workspace.clone(), 1 << 28);
+    let key = |number: u32| {
+        let mut key = vec![7; KEY_BYTES];
+        key[KEY_BYTES / 2..][..4].copy_from_slice(&number.wrapping_mul(2_654_435_761).to_be_bytes());
+        key
+    };
+    for number in 0..200 {
+        assert!(set.insert(&key(number)).unwrap());
+        assert!(workspace.held_bytes() <= BYTES_MAX, "{number}: {}", workspace.held_bytes());
+    }
+    assert!((0..200).all(|number| set.contains(&key(number)).unwrap()));
+    assert!((200..400).all(|number| !set.contains(&key(number)).unwrap()));
+    assert!((0..200).all(|number| !set.insert(&key(number)).unwrap()));
+    assert!(workspace.counts().merge_passes > 1);
+    drop(set);
+    assert_eq!(workspace.held_bytes(), 0);
+}

@@ -23,6 +23,8 @@ pub struct SpillCounts {
 const RESERVE_PART: u64 = 8;
 /// The buffers of one file take at most this part of what the statement has left.
 const BUFFERS_PART: u64 = 8;
+/// The least that the buffers of one file need is never refused up to this: two of rows of 128 KiB.
+const BUFFERS_BYTES_UNREFUSED: u64 = 256 << 10;
 
 /// What a statement may keep in memory, and the way to disk.
 pub struct Workspace {
@@ -46,6 +48,11 @@ impl Workspace {
             reserved: Reservation::new(server),
             counts: Cell::new(SpillCounts::default()),
         })
+    }
+
+    /// Bytes that may be held in all.
+    pub fn bytes_max(&self) -> u64 {
+        self.bytes_max
     }
 
     /// Bytes that may still be held.
@@ -161,17 +168,21 @@ impl Held {
     }
 
     /// Holds `most` bytes more, or as much less as there is room for, but `least` in any case; gives how many. For buffers of what is on
-    /// disk, which serve in any size: who went there because the statement may hold no more does not fail for them.
-    pub fn grow_between(&mut self, least: u64, most: u64) -> u64 {
+    /// disk, which serve in any size: who went there because the statement may hold no more does not fail for them, unless a long row
+    /// makes them large. Error 1114 then.
+    pub fn grow_between(&mut self, least: u64, most: u64) -> SqlResult<u64> {
         let mut bytes = most.min(self.workspace.bytes_left() / BUFFERS_PART);
         while bytes > least {
             if self.try_grow(bytes) {
-                return bytes;
+                return Ok(bytes);
             }
             bytes /= 2;
         }
-        self.grow_anyway(least);
-        least
+        match least > BUFFERS_BYTES_UNREFUSED {
+            true => self.grow(least)?,
+            false => self.grow_anyway(least),
+        }
+        Ok(least)
     }
 
     /// Holds more even beyond what the statement may: the little that it takes to go on on disk.

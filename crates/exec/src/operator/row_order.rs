@@ -34,6 +34,7 @@ impl RowOrder {
 
     /// Puts what was held back into the batch, which is empty.
     pub fn release(&mut self, run: &mut Run<'_, '_>, batch: &mut RowBatch) -> SqlResult<()> {
+        batch.fit_in(run.statement.settings.memory_bytes_max);
         let Some(held) = self.held.take() else { return Ok(()) };
         run.statement.diagnostics.put_back(held.conditions);
         if let Some(row) = held.row {

@@ -131,8 +131,7 @@ impl<'p> Derived<'p> {
     /// A common table that is used more than once is computed by who asks first, and what is kept for the first row around it.
     fn start(access: &'p DerivedAccess, singly: bool, run: &mut Run<'_, '_>) -> SqlResult<DerivedRows<'p>> {
         let root = &access.query.root;
-        let common =
-            access.common_table.map(|number| &run.plan.common_tables[number]).filter(|table| table.uses > 1);
+        let common = access.common_table.map(|at| &run.plan.common_tables[at]).filter(|table| table.uses > 1);
         let step = common.map_or_else(|| StepId::input(access), StepId::input);
         if let Some(rows) = run.shared_rows.get(&step) {
             return Ok(DerivedRows::Kept(rows.clone(), RowCursor::new()));

@@ -104,8 +104,8 @@ pub struct Regexp {
     pub negated: bool,
     /// The collation in which characters match.
     pub collation: CollationId,
-    /// Of a constant pattern.
-    compiled: OnceLock<Arc<regexp::Regex>>,
+    /// Of a constant pattern, with what it takes.
+    compiled: OnceLock<(Arc<regexp::Regex>, usize)>,
 }
 
 /// Error 3995 where one of two arguments of a regular expression function is text and the other is bytes.
@@ -138,38 +138,68 @@ impl Regexp {
         if let Some(Value::Bytes(bytes)) = pattern.literal().filter(|pattern| is_short(pattern)) {
             let pattern = text::to_utf8(bytes, collation);
             let regex = regexp::compile(&pattern, text::is_case_sensitive(collation), "", &Uninterrupted)?;
-            let _ = compiled.set(Arc::new(regex));
+            let _ = compiled.set((Arc::new(regex), 0));
         }
         Ok(Regexp { operand, pattern, negated, collation, compiled })
     }
 
     /// The truth for one row.
     pub fn truth(&self, row: RowRef<'_>, context: &mut dyn EvaluationContext) -> SqlResult<Option<bool>> {
-        let (compiled, waiting) = match self.compiled.get() {
-            Some(regex) => (regex.clone(), 0),
+        let mut waiting = 0;
+        let (compiled, taken) = match self.compiled.get() {
+            Some((regex, bytes)) => {
+                context.occupy(*bytes)?;
+                (regex.clone(), *bytes)
+            }
             None => {
                 let pattern = self.pattern.operand(row, context)?;
-                let waiting = waiting_bytes(&pattern);
+                waiting = waiting_bytes(&pattern);
                 let column_type = &self.pattern.result.column_type;
                 let Some(pattern) = convert::to_text(pattern.as_ref(), column_type, context) else {
                     return Ok(None);
                 };
-                let pattern = text::to_utf8(&pattern, self.collation);
-                let is_sensitive = text::is_case_sensitive(self.collation);
-                let regex = Arc::new(regexp::compile(&pattern, is_sensitive, "", &context)?);
-                if self.pattern.literal().is_some() {
-                    let _ = self.compiled.set(Arc::clone(&regex));
-                }
-                (regex, waiting)
+                self.compile(&text::to_utf8(&pattern, self.collation), context)?
             }
         };
+        let found = self.finds(&compiled, waiting, row, context);
+        context.vacate(taken);
+        Ok(found?.map(|found| found != self.negated))
+    }
+
+    /// Compiles a pattern; what it takes is counted then.
+    fn compile(
+        &self,
+        pattern: &str,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<(Arc<regexp::Regex>, usize)> {
+        let bytes = regexp::compiled_bytes(pattern);
+        let bytes = if bytes >= LONG_BYTES { bytes } else { 0 };
+        context.occupy(bytes)?;
+        let regex = regexp::compile(pattern, text::is_case_sensitive(self.collation), "", &context);
+        if regex.is_err() {
+            context.vacate(bytes);
+        }
+        let compiled = (Arc::new(regex?), bytes);
+        if self.pattern.literal().is_some() {
+            let _ = self.compiled.set(compiled.clone());
+        }
+        Ok(compiled)
+    }
+
+    /// Whether the text of a row has a match; None for NULL.
+    fn finds(
+        &self,
+        compiled: &regexp::Regex,
+        waiting: usize,
+        row: RowRef<'_>,
+        context: &mut dyn EvaluationContext,
+    ) -> SqlResult<Option<bool>> {
         let operand = self.operand.operand_beside(waiting, row, context)?;
         let Some(subject) = convert::to_text(operand.as_ref(), &self.operand.result.column_type, context)
         else {
             return Ok(None);
         };
         let bounds = Bounds { limits: context.facts().regexp_limits, interrupt: &context };
-        let found = regexp::is_match(&compiled, &text::to_utf8(&subject, self.collation), bounds)?;
-        Ok(Some(found != self.negated))
+        regexp::is_match(compiled, &text::to_utf8(&subject, self.collation), bounds).map(Some)
     }
 }

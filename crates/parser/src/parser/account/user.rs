@@ -85,13 +85,13 @@ fn identification(parser: &mut Parser, user: UserName) -> SqlResult<UserSpecific
 /// With what only ALTER USER says: of passwords that were there before.
 fn user_authentication(parser: &mut Parser, user: UserName) -> SqlResult<UserSpecification> {
     let mut specification = identification(parser, user)?;
+    // The old password is kept or dropped by a statement of its own.
     if !specification.factors.is_empty() {
         if parser.accept(K::Replace) {
             specification.replace = Some(parser.string()?);
         }
         specification.retain_current = accept_retain_current(parser)?;
-    }
-    if parser.accept(K::Discard) {
+    } else if parser.accept(K::Discard) {
         parser.expect_all(&[K::Old, K::Password])?;
         specification.discard_old = true;
     }
