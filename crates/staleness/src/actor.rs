@@ -210,7 +210,8 @@ impl Actor {
     /// Goes to a moment beside the end of a year, for a while.
     fn choose_time(&mut self) {
         let year = SET_YEARS.0 + self.random.below(SET_YEARS.1);
-        let seconds = new_year(year).as_secs() + self.random.below(4) - 2;
+        let hour = if self.random.one_in(2) { 3600 } else { 0 };
+        let seconds = new_year(year).as_secs() - hour + self.random.below(4) - 2;
         if self.succeeds(&format!("SET timestamp = {seconds}")) {
             self.set_time = Some((seconds, STATEMENTS_AT_A_SET_TIME));
         }

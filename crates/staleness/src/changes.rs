@@ -138,8 +138,9 @@ impl Actor {
                 false => self.tally.violation(format!("{end} has failed so often")),
             }
         } else {
-            // A branch that is not prepared ends with its session.
+            // A branch that is not prepared ends with its session; who was killed while it was being prepared does not know.
             self.reconnect();
+            self.ask(&format!("XA ROLLBACK {name}"));
         }
         row.owner.give();
     }

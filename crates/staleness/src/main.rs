@@ -28,7 +28,7 @@ const ROUND_STATEMENTS: u64 = 200_000;
 /// What results may take: less than all of them. With 0 none is kept, so a violation is none of the results.
 const RESULTS_BYTES_DEFAULT: u64 = 4 << 20;
 /// Less hits of a hundred reads are a test of something else.
-const HITS_PERCENT_MIN: u64 = 30;
+const HITS_PERCENT_MIN: u64 = 25;
 /// Violations that are printed.
 const SHOWN_MAX: usize = 10;
 

@@ -5,6 +5,8 @@ use crate::clock::year;
 use crate::oracle::{Least, ROWS, Snapshot, TABLES};
 use testkit::{Answer, Row};
 
+const HOUR_S: u64 = 3600;
+
 /// Texts: few, so that they come again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -13,6 +15,10 @@ enum Kind {
     Shape,
     /// With a column that says which year it is.
     Year,
+    /// The same of the next hour: it changes within a day.
+    Hour,
+    /// The same without a function that reads the clock: a TIME becomes a DATETIME of today.
+    Day,
     /// With a condition that reads the clock.
     Clock,
     /// With the versions of the next table as last column.
@@ -21,15 +27,24 @@ enum Kind {
     View,
 }
 
-const KINDS: [Kind; 6] = [Kind::Rows, Kind::Shape, Kind::Year, Kind::Clock, Kind::Join, Kind::View];
+const KINDS: [Kind; 8] =
+    [Kind::Rows, Kind::Shape, Kind::Year, Kind::Hour, Kind::Day, Kind::Clock, Kind::Join, Kind::View];
 
 impl Kind {
+    fn shows_year(self) -> bool {
+        matches!(self, Kind::Year | Kind::Hour | Kind::Day)
+    }
+
     fn text(self, table: usize) -> String {
         let next = next(table);
         match self {
             Kind::Rows => format!("SELECT id, v FROM t{table} ORDER BY id"),
             Kind::Shape => format!("SELECT * FROM t{table} ORDER BY id"),
             Kind::Year => format!("SELECT id, v, YEAR(NOW()) FROM t{table} ORDER BY id"),
+            Kind::Hour => format!("SELECT id, v, YEAR(NOW() + INTERVAL 1 HOUR) FROM t{table} ORDER BY id"),
+            Kind::Day => {
+                format!("SELECT id, v, YEAR(CAST(TIME'01:00:00' AS DATETIME)) FROM t{table} ORDER BY id")
+            }
             Kind::Clock => {
                 format!("SELECT id, v FROM t{table} WHERE v + 0 >= 0 OR NOW() > '2001-01-01' ORDER BY id")
             }
@@ -100,7 +115,12 @@ impl Actor {
     fn before(&self, kind: Kind, table: usize) -> Before {
         let tables = [table, next(table)];
         let least = tables.map(|table| self.oracle().tables[table].least());
-        Before { kind, tables, least, year: year(self.seconds()) }
+        Before { kind, tables, least, year: self.year(kind) }
+    }
+
+    /// The year that a text shows.
+    fn year(&self, kind: Kind) -> u64 {
+        year(self.seconds() + if kind == Kind::Hour { HOUR_S } else { 0 })
     }
 
     /// Outside of a transaction only a session that was killed has something to do.
@@ -117,7 +137,7 @@ impl Actor {
     /// The same statement, computed in the same snapshot, has the same rows.
     fn compare(&mut self, (kind, table): (Kind, usize), text: &str, answer: &Answer) {
         let has_snapshot = self.open.as_ref().is_some_and(|open| open.snapshot.is_some());
-        if !has_snapshot || kind == Kind::Year || !self.random.one_in(4) {
+        if !has_snapshot || kind.shows_year() || !self.random.one_in(4) {
             return;
         }
         let before = self.before(kind, table);
@@ -259,10 +279,10 @@ impl Actor {
             Kind::Shape if self.hidden.contains(&before.tables[0]) => ("shape", 0, 0),
             Kind::Shape => ("shape", before.least[0].shape, table.shape.most()),
             Kind::View => ("generation", before.least[0].generation, table.generation.most()),
-            Kind::Year => ("year", before.year, year(self.seconds())),
+            Kind::Year | Kind::Hour | Kind::Day => ("year", before.year, self.year(before.kind)),
         };
         let seen = number(cells, 2)?;
-        if before.kind == Kind::Year {
+        if before.kind.shows_year() {
             self.tally.years.insert(seen);
         }
         match (least..=most).contains(&seen) {

@@ -17,10 +17,11 @@ use testkit::{Client, World};
 const SESSIONS: usize = 16;
 /// How often the figures are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(2);
-/// Looks between two jumps of the clock.
-const LOOKS_OF_A_YEAR: u64 = 200;
-/// So long before a year's end the clock jumps to.
-const BEFORE_NEW_YEAR: Duration = Duration::from_millis(100);
+/// Statements between two jumps of the clock.
+const STATEMENTS_OF_AN_HOUR: u64 = 4000;
+/// So long before a year's last hour begins, or it ends, the clock jumps to.
+const BEFORE_HOUR: Duration = Duration::from_millis(100);
+const HOUR: Duration = Duration::from_secs(3600);
 
 /// What the sessions of a round share.
 pub struct Stage {
@@ -91,13 +92,12 @@ impl Stage {
 
     /// Moves the clock and looks at the figures until the sessions have ended; the most that results took.
     fn watch(&self, is_over: &AtomicBool, tally: &Mutex<Tally>) -> u64 {
-        let mut bytes_most = 0;
-        for look in 1.. {
-            if is_over.load(Ordering::SeqCst) {
-                break;
-            }
-            if look % LOOKS_OF_A_YEAR == 0 {
-                self.clock.jump_before_new_year(BEFORE_NEW_YEAR);
+        let (mut bytes_most, mut hours) = (0, 0);
+        while !is_over.load(Ordering::SeqCst) {
+            if self.statements.load(Ordering::Relaxed) / STATEMENTS_OF_AN_HOUR > hours {
+                hours += 1;
+                let hour = if hours.is_multiple_of(2) { Duration::ZERO } else { HOUR };
+                self.clock.jump_before_new_year(hour + BEFORE_HOUR);
             }
             let figures = self.world.instance().results().figures();
             bytes_most = bytes_most.max(figures.bytes);
@@ -170,7 +170,9 @@ pub fn round(seed: u64, statements: u64, results_bytes: u64) -> Result<Outcome, 
     if ended < SESSIONS {
         outcome.tally.violation(format!("{} sessions have panicked", SESSIONS - ended));
     }
-    stage.finish(&mut outcome)?;
+    if let Err(text) = stage.finish(&mut outcome) {
+        outcome.tally.violation(text);
+    }
     if let Some(stage) = Arc::into_inner(stage) {
         stage.world.close();
     }
