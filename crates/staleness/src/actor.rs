@@ -23,6 +23,7 @@ pub mod error {
     pub const INTERRUPTED: u16 = 1317;
     pub const NO_SUCH_THREAD: u16 = 1094;
     pub const NOT_SUPPORTED_YET: u16 = 1235;
+    pub const NO_SUCH_BRANCH: u16 = 1397;
     pub const DEFINITION_CHANGED: u16 = 1412;
 }
 

@@ -131,7 +131,7 @@ impl Actor {
                 row.version.ask(version);
             }
             let end = format!("XA {} {name}", if commits { "COMMIT" } else { "ROLLBACK" });
-            let has_ended = (0..XA_ATTEMPTS).any(|_| self.succeeds(&end));
+            let has_ended = self.ends_branch(&end);
             match has_ended {
                 true if commits => row.version.finish(version),
                 true => {}
@@ -140,8 +140,23 @@ impl Actor {
         } else {
             // A branch that is not prepared ends with its session; who was killed while it was being prepared does not know.
             self.reconnect();
-            self.ask(&format!("XA ROLLBACK {name}"));
+            self.ends_branch(&format!("XA ROLLBACK {name}"));
         }
         row.owner.give();
+    }
+
+    /// Ends a branch that is prepared, from another session if this one was killed. False if that goes on failing.
+    fn ends_branch(&mut self, end: &str) -> bool {
+        for _ in 0..XA_ATTEMPTS {
+            match self.ask(end).error {
+                None | Some((error::NO_SUCH_BRANCH, _)) => return true,
+                Some((number, text)) if !Actor::is_of_others(number) => {
+                    self.tally.violation(format!("{end}: error {number} {text}"));
+                    return false;
+                }
+                Some(_) => self.reconnect(),
+            }
+        }
+        false
     }
 }

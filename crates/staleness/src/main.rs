@@ -26,7 +26,7 @@ const STATEMENTS_DEFAULT: u64 = 200_000;
 /// Statements that one server lives for: its disk is memory.
 const ROUND_STATEMENTS: u64 = 200_000;
 /// What results may take: less than all of them. With 0 none is kept, so a violation is none of the results.
-const RESULTS_BYTES_DEFAULT: u64 = 4 << 20;
+const RESULTS_BYTES_DEFAULT: u64 = 1 << 20;
 /// Less hits of a hundred reads are a test of something else.
 const HITS_PERCENT_MIN: u64 = 25;
 /// Violations that are printed.
