@@ -13,7 +13,7 @@ use exec::{Prepared, StatementContext, StatementOutcome};
 use instance::{ClockValues, KeptResult, StatementTraits, clock_parts};
 use parser::ast::{Expression, QueryBody, Select, SelectItem, Statement};
 use plan::{PlanKind, PrivilegesNeeded};
-use result_cache::Entry;
+use result_cache::{EXPENSIVE_US, Entry};
 use std::sync::Arc;
 use stdx::ids::CommitTimestamp;
 use sysviews::plain_query;
@@ -37,6 +37,10 @@ const KEY_BYTES_MAX: usize = TEXT_BYTES_MAX;
 pub(crate) struct Keeping {
     wanted: WantedResult,
     bytes_max: usize,
+    /// It is worth being kept, however little it took.
+    is_known: bool,
+    /// It was not.
+    is_cheap: bool,
     /// Also what depends on the clock is kept.
     reads_clock: bool,
     /// The moment of the statement's snapshot.
@@ -55,7 +59,7 @@ struct Recorded {
 
 /// Answers a text that is one query by a result that was kept. False if it goes the ordinary way; its result may be kept then.
 pub(crate) fn run_by_result(session: &mut Session, text: &[u8], channel: &mut dyn ClientChannel) -> bool {
-    if !session.instance.results().has_room() || !may_use_results(session, text) {
+    if !session.instance.results().has_room() || !may_begin_query(text) || !may_use_results(session, text) {
         return false;
     }
     let key = result_key::of_text(session, text);
@@ -120,13 +124,12 @@ fn want(session: &mut Session, key: ResultKey, columns: Option<EncodedColumns>) 
 fn may_use_results(session: &Session, text: &[u8]) -> bool {
     let variables = &session.state.variables;
     let kind = variables.get(id::QUERY_CACHE_TYPE).unsigned();
-    let is_open = session.transaction_is_open();
     text.len() <= TEXT_BYTES_MAX
         && kind != TYPE_OFF
         && begins_query(text)
         && (kind != TYPE_DEMAND || has_word(text, b"sql_cache"))
         && session.settings().isolation != Isolation::ReadUncommitted
-        && (is_open || session.settings().autocommit || !follows_old_rules(session))
+        && (session.settings().autocommit || session.transaction_is_open() || !follows_old_rules(session))
         && !variables.get(id::SQL_AUTO_IS_NULL).is_on()
         && !session.locks.explicit.in_force()
         && session.transaction.xa.uses_tables()
@@ -232,9 +235,12 @@ pub(crate) fn begin_keeping(session: &mut Session) -> Option<Keeping> {
     let capacity_bytes = session.instance.results().capacity_bytes();
     let bytes_max = session.instance.global_number(id::QUERY_CACHE_LIMIT).min(capacity_bytes / RECORDED_PART);
     let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    let is_known = session.instance.results().was_asked(wanted.key.hash) || follows_old_rules(session);
     Some(Keeping {
         wanted,
         bytes_max,
+        is_known,
+        is_cheap: false,
         reads_clock: !follows_old_rules(session),
         read_at: None,
         recorded: None,
@@ -250,11 +256,15 @@ pub(crate) fn keep_result(
     outcome: &StatementOutcome,
 ) {
     let Keeping {
-        wanted: WantedResult { key: ResultKey { hash, bytes: key }, columns: expected, since_microseconds },
+        wanted: WantedResult { key: ResultKey { hash, bytes: key }, columns: expected, .. },
         read_at,
         recorded,
+        is_cheap,
         ..
     } = keeping;
+    if is_cheap {
+        return;
+    }
     let recorded = recorded.filter(|_| session.diagnostics.count() == session.kept_conditions);
     let Some(Recorded { rows, columns, stamps, privileges, clock }) = recorded else {
         session.count(status::QCACHE_NOT_CACHED, 1);
@@ -265,10 +275,6 @@ pub(crate) fn keep_result(
     }
     let Some(read_at) = read_at.filter(|read_at| has_read_alone(session, &stamps, *read_at)) else { return };
     let instance = Arc::clone(&session.instance);
-    let took = instance.monotonic_microseconds().saturating_sub(since_microseconds);
-    if !instance.results().admits(hash, took) && !follows_old_rules(session) {
-        return;
-    }
     let (rows_sent, found_rows, day) = (outcome.rows_sent, outcome.found_rows, day(session));
     let result = KeptResult {
         traits,
@@ -308,6 +314,11 @@ pub(crate) fn execute(
 }
 
 impl Keeping {
+    fn took_microseconds(&self, context: &StatementContext<'_>) -> u64 {
+        let now = context.engine.environment().clock.monotonic().as_micros() as u64;
+        now.saturating_sub(self.wanted.since_microseconds)
+    }
+
     /// Takes the statement's snapshot. Called before it is planned: a plan may say that there is no row, and is right only for what was there
     /// when it was made.
     pub(crate) fn take_snapshot(&mut self, transaction: Option<&Transaction>) {
@@ -334,7 +345,11 @@ impl Keeping {
             channel.record_rows(self.bytes_max);
         }
         let outcome = exec::execute_prepared(prepared, context, channel);
-        self.recorded = channel.take_recorded().filter(|_| is_kept).map(|rows| Recorded {
+        let recorded = channel.take_recorded().filter(|_| is_kept);
+        // What is not kept costs little: nothing else is copied of it.
+        self.is_cheap =
+            recorded.is_some() && !self.is_known && self.took_microseconds(context) < EXPENSIVE_US;
+        self.recorded = recorded.filter(|_| !self.is_cheap).map(|rows| Recorded {
             rows,
             columns: EncodedColumns::new(prepared.columns(), context.facts.results_collation),
             stamps: prepared.plan().tables.iter().map(|table| Arc::clone(&table.stamp)).collect(),
@@ -380,6 +395,14 @@ fn is_kept(prepared: &Prepared) -> bool {
 /// Whether a text has a word, in whatever case; also where it means something else.
 fn has_word(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+/// Whether a text begins with a letter that a query may begin with, or with none: BEGIN and COMMIT are told by it.
+#[inline]
+fn may_begin_query(text: &[u8]) -> bool {
+    text.first().is_some_and(|first| {
+        !first.is_ascii_alphabetic() || matches!(first.to_ascii_lowercase(), b's' | b'w' | b't' | b'v')
+    })
 }
 
 /// Whether a text begins as queries do, behind comments and parentheses.

@@ -1,5 +1,5 @@
 //! What identifies a result: everything that it depends on, but for the tables and the clock. Main types: [`ResultKeys`], [`ResultKey`].
-//! Bytes, no number that stands for them: rule R1 of `result_cache`'s README.
+//! Bytes, no digest of them: rule R1 of `result_cache`'s README.
 
 use crate::prepared_under::Resolution;
 use crate::session::Session;
@@ -32,8 +32,8 @@ enum Protocol {
 /// What a session keeps for finding results.
 #[derive(Default)]
 pub(crate) struct ResultKeys {
-    /// What of the settings is in a key; empty if they changed since.
-    settings: Vec<u8>,
+    /// What stands for the settings in a key; none if they changed since.
+    settings: Option<u64>,
     /// The key of the running statement, whose result may be kept.
     pub wanted: Option<WantedResult>,
 }
@@ -70,7 +70,7 @@ pub(crate) struct PreparedExecution<'e> {
 impl ResultKeys {
     /// Variables, schema or capabilities have changed.
     pub(crate) fn forget_settings(&mut self) {
-        self.settings.clear();
+        self.settings = None;
     }
 
     /// A command ends: what it asked for is not wanted any more.
@@ -113,12 +113,13 @@ fn finished(session: &Session, bytes: Vec<u8>) -> ResultKey {
 
 /// The beginning of a key: all of a session that a result depends on, but for its statement.
 fn of_settings(session: &mut Session, protocol: Protocol, more_bytes: usize) -> Vec<u8> {
-    if session.result_keys.settings.is_empty() {
-        session.result_keys.settings = settings(session);
-    }
-    let settings = &session.result_keys.settings;
-    let mut bytes = Vec::with_capacity(settings.len() + 1 + more_bytes);
-    bytes.extend_from_slice(settings);
+    let number = match session.result_keys.settings {
+        Some(number) => number,
+        None => session.instance.results().number_of(&settings(session)),
+    };
+    session.result_keys.settings = Some(number);
+    let mut bytes = Vec::with_capacity(size_of::<u64>() + 1 + more_bytes);
+    bytes.extend_from_slice(&number.to_le_bytes());
     bytes.push(protocol as u8);
     bytes
 }

@@ -208,6 +208,12 @@ fn a_served_execution_counts_and_asks_as_a_query() {
     (0..3).for_each(|_| drop(execute(&mut reader, statement, &values)));
     assert_eq!((count(status::COM_SELECT) - selects, hits(&instance)), (1, 2));
     assert_eq!(count(status::COM_STMT_EXECUTE) - executions, 3);
+    // So a session knows whether it was served; Qcache_hits is everybody's.
+    let own = "show session status like 'Com_select'";
+    assert_eq!(
+        (run(&mut reader, own), run(&mut root, own)),
+        (vec!["Com_select|1".into()], vec!["Com_select|0".into()])
+    );
     run(&mut root, "revoke select on d.u from reader");
     let denied = execute(&mut reader, statement, &values);
     assert!(denied.windows(4).any(|part| part == b"deni") && hits(&instance) == 2);
