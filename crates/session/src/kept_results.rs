@@ -262,10 +262,11 @@ pub(crate) fn keep_result(
         is_cheap,
         ..
     } = keeping;
-    if is_cheap {
+    let has_no_conditions = session.diagnostics.count() == session.kept_conditions;
+    if is_cheap && has_no_conditions {
         return;
     }
-    let recorded = recorded.filter(|_| session.diagnostics.count() == session.kept_conditions);
+    let recorded = recorded.filter(|_| has_no_conditions);
     let Some(Recorded { rows, columns, stamps, privileges, clock }) = recorded else {
         session.count(status::QCACHE_NOT_CACHED, 1);
         return;

@@ -94,6 +94,8 @@ pub(crate) fn of_execution(session: &mut Session, execution: &PreparedExecution<
     push_part(&mut bytes, text);
     push_parse_options(&mut bytes, *parse);
     resolution.push_to(&mut bytes);
+    // DATABASE() is none then.
+    bytes.push(u8::from(session.schema_is_gone));
     for column_type in *settled {
         push_type(&mut bytes, column_type.as_ref());
     }

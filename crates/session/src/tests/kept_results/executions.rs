@@ -162,6 +162,12 @@ fn names_mean_what_they_meant_when_they_were_prepared() {
     assert!(is_served(&instance, &mut other, statement, &[]), "where the schema is the default one");
     run(&mut one, "create temporary table u (v int); insert into u values (5)");
     assert!(!is_kept(&instance, &mut one, of_e, &[]), "a temporary table of its own");
+    let named = prepare(&mut one, "select database(), v from d.u");
+    assert!(is_kept(&instance, &mut one, named, &[]));
+    let before = execute(&mut one, named, &[]);
+    run(&mut one, "drop temporary table u; drop database e");
+    assert!(is_kept(&instance, &mut one, named, &[]));
+    assert_ne!(execute(&mut one, named, &[]), before, "the schema is gone");
 }
 
 #[test]
