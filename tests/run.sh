@@ -23,6 +23,7 @@ step sql;     "$python" tests/with_server.py --binary "$binary" -- "$python" tes
 # Again with results kept at first sight: the second round is served what the first one computed.
 "$python" tests/with_server.py --binary "$binary" --option=--query-cache-size=16M --option=--query-cache-compatibility=5.5 -- \
     "$python" tests/sql/run.py check --columns all --rounds 2 {target} tests/sql/{select,functions,views,json}/*.test
+step staleness; cargo xtask staleness --statements 200_000
 step results; "$python" tests/with_server.py --binary "$binary" -- "$python" tests/results/run.py {target}
 step proxy;   "$python" tests/with_server.py --binary "$binary" -- "$python" tests/proxy/run.py check --binary "$binary" {target}
 "$python" tests/proxy/tuningathon.py --binary "$binary"

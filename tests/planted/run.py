@@ -72,6 +72,9 @@ def is_seen(test):
         case "sql":
             outcome = over_a_server([], "tests/sql/run.py", "check", "--columns", "all", "{target}", f"tests/sql/{rest}.test")
             return outcome.returncode != 0 and "failed" in outcome.stdout
+        case "staleness":
+            outcome = run("cargo", "run", "--profile", "quick", "--quiet", "-p", "staleness", "--", "--statements", rest)
+            return outcome.returncode != 0 and "violation: " in outcome.stdout
         case "foreign_keys":
             outcome = over_a_server([], "tests/foreign_keys/run.py", "{target}", *rest.split())
             return outcome.returncode != 0 and "orphans" in outcome.stderr + outcome.stdout

@@ -3,9 +3,13 @@ origin 000 (the Tuningathon's six queries, and what its three scripts make of th
 
     run.py HOST:PORT
 """
+import pathlib
 import sys
 
 import pymysql
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "differential"))
+from outcome import Session  # noqa: E402
 
 PAGE = """CREATE TABLE page (page_id INT UNSIGNED PRIMARY KEY AUTO_INCREMENT, page_namespace INT, page_title VARBINARY(255),
     page_is_redirect TINYINT UNSIGNED, page_touched BINARY(14), page_len INT, KEY (page_namespace, page_title))"""
@@ -119,11 +123,34 @@ def forms(server, root):
         print(f"{name}: {len(queries)} results")
 
 
+def executions(target, root):
+    """Prepared statements, whose rows come in the binary protocol."""
+    session = Session(target, "results_binary")
+    queries = [
+        ("SELECT rev_user, COUNT(*), ? FROM results.revision GROUP BY rev_user ORDER BY rev_user", [7]),
+        ("SELECT rev_user, COUNT(*), ? FROM results.revision GROUP BY rev_user ORDER BY rev_user", [7.5]),
+        ("SELECT * FROM results.revision WHERE rev_timestamp > ?", ["20100405060708"]),
+        ("SELECT REPEAT('x', 100000), rev_id FROM results.revision WHERE rev_user < ? LIMIT 20", [9]),
+    ]
+    for query, values in queries:
+        session.run("SET query_cache_type = OFF")
+        computed = session.run(query, values)
+        session.run("SET query_cache_type = DEFAULT")
+        for time in range(3):
+            before = hits(root)
+            assert session.run(query, values) == computed and computed[0] == "rows", query
+            assert hits(root) - before == (time > 0), f"{query}: hit {time}"
+    session.run("DROP DATABASE results_binary")
+    session.close()
+    print(f"prepared: {len(queries)} results")
+
+
 def main():
     server = Server(sys.argv[1])
     root = server.connect(autocommit=True)
     prepare(root)
     forms(server, root)
+    executions(sys.argv[1], root)
     tuningathon(server, root)
     ask(root, "DROP DATABASE results")
     status = dict(ask(root, "SHOW GLOBAL STATUS LIKE 'Qcache%'")[0])

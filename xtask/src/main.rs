@@ -1,8 +1,9 @@
 //! Development tasks, run as `cargo xtask NAME`.
 //! `generate` writes the generated sources, `tidy` checks what house style can be checked by a
 //! tool, `fuzz`, `instructions` and `inspect` run the crates of those names, `contention` counts locked
-//! instructions, `sharing` looks for lines of memory that two sessions write, `metamorphic` asks in two ways, `differential`
-//! compares with a MySQL, `package` makes a tarball and a Debian package.
+//! instructions, `sharing` looks for lines of memory that two sessions write, `metamorphic` asks in two ways, `staleness`
+//! looks for results that are served too long, `differential` compares with a MySQL, `package` makes a tarball and a
+//! Debian package.
 
 mod contention;
 mod differential;
@@ -15,11 +16,13 @@ mod metamorphic;
 mod package;
 mod packages;
 mod sharing;
+mod staleness;
 mod tidy;
 
 const USAGE: &str = "usage: cargo xtask generate | tidy | fuzz TARGET [--executions N] [--seed S] |
        cargo xtask instructions [--write] [--runs N] [--release] | contention [--write] | sharing |
        cargo xtask metamorphic [--rule R] [--oracle O] [--count N] [--seed S] |
+       cargo xtask staleness [--statements N] [--seed S] [--results BYTES] |
        cargo xtask inspect page FILE NUMBER [clustered] | inspect log DATADIR [--from LSN] [--groups N] |
        cargo xtask package --binary PATH [--out FOLDER] |
        cargo xtask differential HOST:PORT [options of tests/differential/run.py compare]";
@@ -32,6 +35,7 @@ fn main() -> std::process::ExitCode {
         Some("fuzz") => fuzz::run(&arguments[1..]),
         Some("instructions") => instructions::run(&arguments[1..]),
         Some("metamorphic") => metamorphic::run(&arguments[1..]),
+        Some("staleness") => staleness::run(&arguments[1..]),
         Some("contention") => contention::run(&arguments[1..]),
         Some("sharing") => sharing::run(&arguments[1..]),
         Some("inspect") => package::run("quick", "inspect", &arguments[1..], "inspect failed"),

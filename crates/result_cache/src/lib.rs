@@ -4,10 +4,12 @@
 
 mod admission;
 mod entry;
+mod settings;
 mod store;
 
 #[cfg(test)]
 mod model;
 
+pub use admission::EXPENSIVE_US;
 pub use entry::Entry;
 pub use store::{Figures, ResultCache};

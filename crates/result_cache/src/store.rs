@@ -5,6 +5,7 @@
 
 use crate::admission::Admission;
 use crate::entry::Entry;
+use crate::settings::SettingsNumbers;
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasher;
@@ -26,6 +27,7 @@ pub struct ResultCache<R> {
     /// Those that can be found, in the order in which they come up for being thrown out, and some that cannot any more.
     ring: Mutex<VecDeque<Weak<Entry<R>>>>,
     admission: Admission,
+    settings: SettingsNumbers,
     capacity_bytes: AtomicU64,
     bytes: Arc<AtomicU64>,
     count: AtomicU64,
@@ -56,6 +58,7 @@ impl<R> ResultCache<R> {
             shards: (0..SHARDS).map(|_| OwnLine::default()).collect(),
             ring: Mutex::default(),
             admission: Admission::new(),
+            settings: SettingsNumbers::default(),
             capacity_bytes: AtomicU64::new(capacity_bytes),
             bytes: Arc::default(),
             count: AtomicU64::new(0),
@@ -89,9 +92,14 @@ impl<R> ResultCache<R> {
         Some(Arc::clone(entry))
     }
 
-    /// Whether a result is to be kept that took so long. Remembers that it was asked for.
-    pub fn admits(&self, hash: u64, microseconds: u64) -> bool {
-        self.admission.admits(hash, microseconds)
+    /// Whether a result was asked for lately, so that it is worth being kept. Remembers that it is.
+    pub fn was_asked(&self, hash: u64) -> bool {
+        self.admission.was_asked(hash)
+    }
+
+    /// A number that stands for some settings, and for no others, in keys.
+    pub fn number_of(&self, settings: &[u8]) -> u64 {
+        self.settings.number(settings)
     }
 
     /// Keeps a result of so many bytes. False if there is no room for it.

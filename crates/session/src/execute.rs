@@ -219,7 +219,6 @@ impl Session {
             self.refuse_read_only_server()?;
         }
         let mut kept = KeptRun::Done;
-        let mut keeping = begin_keeping(self);
         let held = self.locks.mark();
         let run = |session: &mut Session, reads_lock| {
             let reads_lock = reads_lock || session.locks_sources(traits.sources);
@@ -235,6 +234,7 @@ impl Session {
                 session.transaction.only_planned = true;
                 return Ok(None);
             }
+            let mut keeping = begin_keeping(session);
             if let Some(keeping) = &mut keeping {
                 keeping.take_snapshot(session.transaction.current.as_deref());
             }

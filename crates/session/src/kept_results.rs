@@ -1,23 +1,25 @@
-//! Results that are sent again: how a text finds one, and how one comes to be kept. Entry points: [`run_by_result`], [`begin_keeping`], [`keep_result`].
+//! Results that are sent again: how a text finds one, and how one comes to be kept. Entry points: [`run_by_result`],
+//! [`answer_prepared`], [`begin_keeping`], [`keep_result`].
 //! The rules are in `result_cache`'s README.
 
 use crate::collector::Collector;
 use crate::planning::{ParameterTyping, prepare};
+use crate::result_key::{self, PreparedExecution, ResultKey, WantedResult};
 use crate::session::Session;
 use catalog::TableLocks;
 use engine::{Isolation, TableStamp, Transaction};
 use errors::SqlResult;
 use exec::{Prepared, StatementContext, StatementOutcome};
-use instance::{ClockValues, KeptResult, READ_BY_PLANNING, StatementTraits, clock_parts};
+use instance::{ClockValues, KeptResult, StatementTraits, clock_parts};
 use parser::ast::{Expression, QueryBody, Select, SelectItem, Statement};
 use plan::{PlanKind, PrivilegesNeeded};
-use result_cache::Entry;
+use result_cache::{EXPENSIVE_US, Entry};
 use std::sync::Arc;
 use stdx::ids::CommitTimestamp;
 use sysviews::plain_query;
 use values::Value;
+use variables::id;
 use variables::status::id as status;
-use variables::{VariableId, id};
 use wire::recorded::RecordedRows;
 use wire::result::{ClientChannel, EncodedColumns};
 
@@ -28,37 +30,17 @@ const TYPE_DEMAND: u64 = 2;
 const RECORDED_PART: u64 = 4;
 /// Longer texts are not looked up.
 const TEXT_BYTES_MAX: usize = 1 << 20;
-
-/// What executions read of variables, and planning does not; and what decides which conditions are counted, as a result that has some is not kept.
-const READ_BY_EXECUTIONS: [VariableId; 6] = [
-    id::CTE_MAX_RECURSION_DEPTH,
-    id::MAX_ERROR_COUNT,
-    id::MAX_JOIN_SIZE,
-    id::MAX_SORT_LENGTH,
-    id::SQL_BIG_SELECTS,
-    id::SQL_NOTES,
-];
-
-/// What a session keeps for finding results.
-#[derive(Default)]
-pub(crate) struct ResultKeys {
-    /// What of the settings is in a key; empty if they changed since.
-    settings: Vec<u8>,
-    /// The key of the running statement, whose result may be kept.
-    wanted: Option<WantedResult>,
-}
-
-/// A result that was asked for and not found.
-pub(crate) struct WantedResult {
-    hash: u64,
-    key: Vec<u8>,
-    since_microseconds: u64,
-}
+/// Nor are prepared statements that are longer together with their values.
+const KEY_BYTES_MAX: usize = TEXT_BYTES_MAX;
 
 /// A result on its way to being kept.
 pub(crate) struct Keeping {
     wanted: WantedResult,
     bytes_max: usize,
+    /// It is worth being kept, however little it took.
+    is_known: bool,
+    /// It was not.
+    is_cheap: bool,
     /// Also what depends on the clock is kept.
     reads_clock: bool,
     /// The moment of the statement's snapshot.
@@ -75,54 +57,79 @@ struct Recorded {
     clock: Option<ClockValues>,
 }
 
-impl ResultKeys {
-    /// Variables, schema or capabilities have changed.
-    pub(crate) fn forget_settings(&mut self) {
-        self.settings.clear();
+/// Answers a text that is one query by a result that was kept. False if it goes the ordinary way; its result may be kept then.
+pub(crate) fn run_by_result(session: &mut Session, text: &[u8], channel: &mut dyn ClientChannel) -> bool {
+    if !session.instance.results().has_room() || !may_begin_query(text) || !may_use_results(session, text) {
+        return false;
     }
-
-    /// A command ends: what it asked for is not wanted any more.
-    #[inline]
-    pub(crate) fn end_command(&mut self) {
-        self.wanted = None;
+    let key = result_key::of_text(session, text);
+    match found(session, &key) {
+        Some(entry) => {
+            run_entry_of(session, &entry, key, text, channel);
+            true
+        }
+        None => {
+            want(session, key, None);
+            false
+        }
     }
 }
 
-/// Answers a text that is one query by a result that was kept. False if it goes the ordinary way; its result may be kept then.
-pub(crate) fn run_by_result(session: &mut Session, text: &[u8], channel: &mut dyn ClientChannel) -> bool {
-    if !session.instance.results().has_room() || !may_use_results(session, text) {
-        return false;
+/// Whether executions of a prepared statement ask for results, as far as its text and the session say.
+pub(crate) fn may_ask_prepared(session: &Session, text: &[u8]) -> bool {
+    // What SQL_NO_CACHE gives rise to was reported by PREPARE.
+    session.instance.results().has_room()
+        && may_use_results(session, text)
+        && !has_word(text, b"sql_no_cache")
+}
+
+/// Answers the running execution of a prepared statement by a result that was kept. False if it goes the ordinary way; its result may be
+/// kept then.
+pub(crate) fn answer_prepared(
+    session: &mut Session,
+    execution: &PreparedExecution<'_>,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<bool> {
+    let key = result_key::of_execution(session, execution);
+    if key.bytes.len() > KEY_BYTES_MAX {
+        return Ok(false);
     }
-    let key = result_key(session, text);
-    let hash = session.instance.results().hash(&key);
-    if let Some(entry) = session.instance.results().find(hash, &key) {
-        if entry.result.may_be_right() {
-            run_entry_of(session, &entry, (hash, key), text, channel);
-            return true;
-        }
-        session.instance.results().remove(&entry);
+    if let Some(entry) = found(session, &key)
+        && answer_by(session, &entry, channel)?
+    {
+        return Ok(true);
     }
-    want(session, hash, key);
-    false
+    want(session, key, execution.columns.clone());
+    Ok(false)
+}
+
+/// The entry of a key, if it may be right for anybody.
+fn found(session: &Session, key: &ResultKey) -> Option<Arc<Entry<KeptResult>>> {
+    let results = session.instance.results();
+    let entry = results.find(key.hash, &key.bytes)?;
+    if !entry.result.may_be_right() {
+        results.remove(&entry);
+        return None;
+    }
+    Some(entry)
 }
 
 /// The result of the statement that is about to run may be kept.
-fn want(session: &mut Session, hash: u64, key: Vec<u8>) {
+fn want(session: &mut Session, key: ResultKey, columns: Option<EncodedColumns>) {
     let since_microseconds = session.instance.monotonic_microseconds();
-    session.result_keys.wanted = Some(WantedResult { hash, key, since_microseconds });
+    session.result_keys.wanted = Some(WantedResult { key, columns, since_microseconds });
 }
 
 /// Whether the session may be served results, and the text looks like a query.
 fn may_use_results(session: &Session, text: &[u8]) -> bool {
     let variables = &session.state.variables;
     let kind = variables.get(id::QUERY_CACHE_TYPE).unsigned();
-    let is_open = session.transaction_is_open();
     text.len() <= TEXT_BYTES_MAX
         && kind != TYPE_OFF
         && begins_query(text)
-        && (kind != TYPE_DEMAND || text.windows(9).any(|word| word.eq_ignore_ascii_case(b"sql_cache")))
+        && (kind != TYPE_DEMAND || has_word(text, b"sql_cache"))
         && session.settings().isolation != Isolation::ReadUncommitted
-        && (is_open || session.settings().autocommit || !follows_old_rules(session))
+        && (session.settings().autocommit || session.transaction_is_open() || !follows_old_rules(session))
         && !variables.get(id::SQL_AUTO_IS_NULL).is_on()
         && !session.locks.explicit.in_force()
         && session.transaction.xa.uses_tables()
@@ -133,27 +140,6 @@ fn follows_old_rules(session: &Session) -> bool {
     session.instance.global_number(id::QUERY_CACHE_COMPATIBILITY) != 0
 }
 
-fn result_key(session: &mut Session, text: &[u8]) -> Vec<u8> {
-    if session.result_keys.settings.is_empty() {
-        session.result_keys.settings = settings_key(session);
-    }
-    [&*session.result_keys.settings, text].concat()
-}
-
-/// All of a session that a result depends on, but for its statement.
-fn settings_key(session: &Session) -> Vec<u8> {
-    let mut key = session.capabilities.to_le_bytes().to_vec();
-    let mut push = |part: &[u8]| {
-        key.extend_from_slice(&(part.len() as u32).to_le_bytes());
-        key.extend_from_slice(part);
-    };
-    push(session.schema.as_deref().unwrap_or_default().as_bytes());
-    for id in READ_BY_PLANNING.into_iter().chain(READ_BY_EXECUTIONS) {
-        push(session.state.variables.get(id).text(id.variable()).as_bytes());
-    }
-    key
-}
-
 /// The day of the running statement in the session's time zone.
 fn day(session: &Session) -> i64 {
     session.settings().facts.time_zone.local_day(session.state.statement_time_microseconds)
@@ -162,31 +148,38 @@ fn day(session: &Session) -> i64 {
 fn run_entry_of(
     session: &mut Session,
     entry: &Entry<KeptResult>,
-    (hash, key): (u64, Vec<u8>),
+    key: ResultKey,
     text: &[u8],
     channel: &mut dyn ClientChannel,
 ) {
     // How it is answered is not known yet.
     let traits = StatementTraits { counter: None, ..entry.result.traits };
     session.run_guarded(traits, text, channel, |session, channel| {
-        let held = session.locks.mark();
-        if serve(session, &entry.result, channel)? {
-            session.count(status::QCACHE_HITS, 1);
-            let KeptResult { rows_sent, found_rows, .. } = entry.result;
-            let outcome = StatementOutcome {
-                sent_rows: true,
-                rows_sent,
-                row_count: -1,
-                found_rows,
-                ..Default::default()
-            };
-            return session.answer(outcome, channel);
+        if answer_by(session, entry, channel)? {
+            return Ok(());
         }
-        session.release_locks_since(held);
         session.count(status::COM_SELECT, 1);
-        want(session, hash, key);
+        want(session, key, None);
         session.run_text(text, channel)
     });
+}
+
+/// Answers the running statement by an entry, if that is right for its session.
+fn answer_by(
+    session: &mut Session,
+    entry: &Entry<KeptResult>,
+    channel: &mut dyn ClientChannel,
+) -> SqlResult<bool> {
+    let held = session.locks.mark();
+    if !serve(session, &entry.result, channel)? {
+        session.release_locks_since(held);
+        return Ok(false);
+    }
+    session.count(status::QCACHE_HITS, 1);
+    let KeptResult { rows_sent, found_rows, .. } = entry.result;
+    let outcome =
+        StatementOutcome { sent_rows: true, rows_sent, row_count: -1, found_rows, ..Default::default() };
+    session.answer(outcome, channel).map(|()| true)
 }
 
 /// Sends a kept result, under its tables' locks. False if it is not what this session would read.
@@ -242,9 +235,12 @@ pub(crate) fn begin_keeping(session: &mut Session) -> Option<Keeping> {
     let capacity_bytes = session.instance.results().capacity_bytes();
     let bytes_max = session.instance.global_number(id::QUERY_CACHE_LIMIT).min(capacity_bytes / RECORDED_PART);
     let bytes_max = usize::try_from(bytes_max).unwrap_or(usize::MAX);
+    let is_known = session.instance.results().was_asked(wanted.key.hash) || follows_old_rules(session);
     Some(Keeping {
         wanted,
         bytes_max,
+        is_known,
+        is_cheap: false,
         reads_clock: !follows_old_rules(session),
         read_at: None,
         recorded: None,
@@ -259,18 +255,27 @@ pub(crate) fn keep_result(
     locks: TableLocks,
     outcome: &StatementOutcome,
 ) {
-    let Keeping { wanted: WantedResult { hash, key, since_microseconds }, read_at, recorded, .. } = keeping;
-    let recorded = recorded.filter(|_| session.diagnostics.count() == session.kept_conditions);
+    let Keeping {
+        wanted: WantedResult { key: ResultKey { hash, bytes: key }, columns: expected, .. },
+        read_at,
+        recorded,
+        is_cheap,
+        ..
+    } = keeping;
+    let has_no_conditions = session.diagnostics.count() == session.kept_conditions;
+    if is_cheap && has_no_conditions {
+        return;
+    }
+    let recorded = recorded.filter(|_| has_no_conditions);
     let Some(Recorded { rows, columns, stamps, privileges, clock }) = recorded else {
         session.count(status::QCACHE_NOT_CACHED, 1);
         return;
     };
-    let Some(read_at) = read_at.filter(|read_at| has_read_alone(session, &stamps, *read_at)) else { return };
-    let instance = Arc::clone(&session.instance);
-    let took = instance.monotonic_microseconds().saturating_sub(since_microseconds);
-    if !instance.results().admits(hash, took) && !follows_old_rules(session) {
+    if expected.is_some_and(|expected| expected != columns) {
         return;
     }
+    let Some(read_at) = read_at.filter(|read_at| has_read_alone(session, &stamps, *read_at)) else { return };
+    let instance = Arc::clone(&session.instance);
     let (rows_sent, found_rows, day) = (outcome.rows_sent, outcome.found_rows, day(session));
     let result = KeptResult {
         traits,
@@ -310,6 +315,11 @@ pub(crate) fn execute(
 }
 
 impl Keeping {
+    fn took_microseconds(&self, context: &StatementContext<'_>) -> u64 {
+        let now = context.engine.environment().clock.monotonic().as_micros() as u64;
+        now.saturating_sub(self.wanted.since_microseconds)
+    }
+
     /// Takes the statement's snapshot. Called before it is planned: a plan may say that there is no row, and is right only for what was there
     /// when it was made.
     pub(crate) fn take_snapshot(&mut self, transaction: Option<&Transaction>) {
@@ -336,7 +346,11 @@ impl Keeping {
             channel.record_rows(self.bytes_max);
         }
         let outcome = exec::execute_prepared(prepared, context, channel);
-        self.recorded = channel.take_recorded().filter(|_| is_kept).map(|rows| Recorded {
+        let recorded = channel.take_recorded().filter(|_| is_kept);
+        // What is not kept costs little: nothing else is copied of it.
+        self.is_cheap =
+            recorded.is_some() && !self.is_known && self.took_microseconds(context) < EXPENSIVE_US;
+        self.recorded = recorded.filter(|_| !self.is_cheap).map(|rows| Recorded {
             rows,
             columns: EncodedColumns::new(prepared.columns(), context.facts.results_collation),
             stamps: prepared.plan().tables.iter().map(|table| Arc::clone(&table.stamp)).collect(),
@@ -377,6 +391,19 @@ fn clock_of(
 fn is_kept(prepared: &Prepared) -> bool {
     let plan = prepared.plan();
     matches!(plan.kind, PlanKind::Query(_, None)) && !plan.reads_elsewhere && !plan.tables.is_empty()
+}
+
+/// Whether a text has a word, in whatever case; also where it means something else.
+fn has_word(text: &[u8], word: &[u8]) -> bool {
+    text.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word))
+}
+
+/// Whether a text begins with a letter that a query may begin with, or with none: BEGIN and COMMIT are told by it.
+#[inline]
+fn may_begin_query(text: &[u8]) -> bool {
+    text.first().is_some_and(|first| {
+        !first.is_ascii_alphabetic() || matches!(first.to_ascii_lowercase(), b's' | b'w' | b't' | b'v')
+    })
 }
 
 /// Whether a text begins as queries do, behind comments and parentheses.

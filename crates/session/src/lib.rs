@@ -28,6 +28,7 @@ mod planning;
 mod prepared;
 mod prepared_parameters;
 mod prepared_under;
+mod result_key;
 mod secrets;
 mod session;
 mod session_view;

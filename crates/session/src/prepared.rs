@@ -5,10 +5,12 @@
 use crate::cursor::Cursor;
 use crate::foreign_key_locks::missing_relatives;
 use crate::hints;
+use crate::kept_results::{answer_prepared, may_ask_prepared};
 use crate::long_data::LongData;
 use crate::planning::prepare;
 use crate::prepared_parameters::{SettledTypes, described, given_type};
-use crate::prepared_under::PreparedUnder;
+use crate::prepared_under::{PreparedUnder, Resolution};
+use crate::result_key::PreparedExecution;
 use crate::session::{Session, statement_text};
 use errors::{SqlResult, sql_error};
 use exec::LongParameters;
@@ -25,7 +27,7 @@ use values::{ColumnType, RowRef, Value};
 use variables::id;
 use variables::status::id as status;
 use wire::capabilities::status as server_status;
-use wire::result::{ClientChannel, ResultColumn, ResultSink};
+use wire::result::{ClientChannel, EncodedColumns, ResultColumn, ResultSink};
 
 /// The answer to COM_STMT_PREPARE.
 #[derive(Clone, Debug)]
@@ -337,12 +339,57 @@ impl Session {
             self.parameters = Arc::default();
             return;
         }
+        let parse = entry.parse;
         let (plan, settled) = (&mut entry.plan, &mut entry.settled);
-        self.run_guarded(StatementTraits::of(statement), &text, channel, |session, channel| {
-            session.renew_plan(statement, plan, settled)?;
-            let parameters = session.fit(settled, plan, parameters)?;
-            session.run_prepared(statement, settled.typing(), Some(plan), &parameters, channel)
+        let traits = StatementTraits::of(statement);
+        let asks = may_ask_prepared(self, &text);
+        // How it is answered is not known yet.
+        let counted = StatementTraits { counter: traits.counter.filter(|_| !asks), ..traits };
+        self.run_guarded(counted, &text, channel, |session, channel| {
+            let renewed = session.renew_plan(statement, plan, settled);
+            let fitted = renewed.and_then(|()| session.fit(settled, plan, parameters));
+            if asks {
+                if let Ok(parameters) = &fitted
+                    && session.answers_by_result(
+                        (&text, parse),
+                        plan.as_ref(),
+                        settled,
+                        parameters,
+                        channel,
+                    )?
+                {
+                    return Ok(());
+                }
+                session.count(status::COM_SELECT, 1);
+            }
+            session.run_prepared(statement, settled.typing(), Some(plan), &fitted?, channel)
         });
+    }
+
+    /// Answers an execution by a result that was kept, if there is one.
+    fn answers_by_result(
+        &mut self,
+        (text, parse): (&[u8], ParseOptions),
+        plan: Option<&Planned>,
+        settled: &SettledTypes,
+        parameters: &[TypedValue],
+        channel: &mut dyn ClientChannel,
+    ) -> SqlResult<bool> {
+        let kept = plan.filter(|planned| planned.prepared.is_repeatable());
+        // Of a plan that is kept and reads little there is nothing to gain.
+        if self.long_parameters.is_some() || kept.is_some_and(|planned| !planned.reads.is_long()) {
+            return Ok(false);
+        }
+        let results = self.results_collation();
+        let execution = PreparedExecution {
+            text,
+            parse,
+            resolution: self.resolution.unwrap_or_else(|| Resolution::of(&self.settings().facts)),
+            settled: settled.types(),
+            parameters,
+            columns: kept.map(|planned| EncodedColumns::new(planned.prepared.columns(), results)),
+        };
+        answer_prepared(self, &execution, channel)
     }
 
     /// Runs a query and keeps its rows; the client fetches them.

@@ -27,6 +27,11 @@ impl SettledTypes {
         self.0.fill(None);
     }
 
+    /// All of them.
+    pub fn types(&self) -> &[Option<ColumnType>] {
+        &self.0
+    }
+
     /// For the planner.
     pub fn typing(&self) -> ParameterTyping<'_> {
         ParameterTyping::FromContext(&self.0)

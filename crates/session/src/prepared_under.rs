@@ -37,6 +37,21 @@ impl Resolution {
         }
     }
 
+    /// Appends all of it to the key of a result.
+    pub fn push_to(&self, key: &mut Vec<u8>) {
+        let Resolution {
+            connection_collation,
+            division_precision_increment,
+            default_week_format,
+            group_concat_max_len,
+            modes,
+        } = self;
+        key.extend_from_slice(&connection_collation.0.to_le_bytes());
+        key.extend([*division_precision_increment, *default_week_format]);
+        key.extend_from_slice(&group_concat_max_len.to_le_bytes());
+        key.extend_from_slice(&modes.to_le_bytes());
+    }
+
     /// The character set of literals.
     pub fn connection_collation(&self) -> CollationId {
         self.connection_collation

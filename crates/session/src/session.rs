@@ -3,9 +3,9 @@
 
 use crate::handler::Handlers;
 use crate::kept_memory::KeptMemory;
-use crate::kept_results::ResultKeys;
 use crate::prepared::PreparedStatements;
 use crate::prepared_under::Resolution;
+use crate::result_key::ResultKeys;
 use crate::state::{SYSTEM_VARIABLES, SessionState, StatementNumbers};
 use crate::text_plan::TextPlans;
 use crate::transaction::TransactionState;

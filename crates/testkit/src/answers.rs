@@ -4,8 +4,10 @@ use charset::CollationId;
 use errors::{SqlError, SqlResult, sql_error};
 use values::RowRef;
 use values::json::Unwatched;
-use wire::result::{ClientChannel, ResultColumn, ResultSink, StatementEnd};
-use wire::row::RowWriter;
+use wire::encoder::Encoder;
+use wire::output::FRAME_HEADER_BYTES;
+use wire::recorded::RecordedRows;
+use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, ResultSink, StatementEnd};
 
 /// A row as text; None is NULL.
 pub type Row = Vec<Option<String>>;
@@ -21,18 +23,35 @@ pub struct Answer {
     pub warnings: u16,
 }
 
-/// Gathers the rows of one statement.
-#[derive(Default)]
+/// Gathers the rows of one statement, from the packets that a client would get.
 pub struct Answers {
     answer: Answer,
-    writer: RowWriter,
-    payload: Vec<u8>,
+    encoder: Encoder,
 }
 
 impl Answers {
+    /// For a client with those capabilities, DEPRECATE_EOF among them: then nothing comes between a row's packet and the one before.
+    pub fn new(capabilities: u32) -> Answers {
+        let mut answers = Answers { answer: Answer::default(), encoder: Encoder::new(capabilities) };
+        answers.begin();
+        answers
+    }
+
+    fn begin(&mut self) {
+        self.encoder.output.clear();
+        self.encoder.begin_answer(1, false, 0);
+    }
+
     /// What was answered, for the next one to begin.
     pub fn take(&mut self) -> Answer {
+        self.begin();
         std::mem::take(&mut self.answer)
+    }
+
+    /// The row whose packet begins there.
+    fn gather(&mut self, start: usize) {
+        let payload = &self.encoder.output.bytes()[start + FRAME_HEADER_BYTES..];
+        self.answer.rows.push(cells(payload));
     }
 }
 
@@ -62,19 +81,32 @@ fn cells(payload: &[u8]) -> Row {
 
 impl ResultSink for Answers {
     fn columns(&mut self, columns: &[ResultColumn], results: CollationId) -> SqlResult<()> {
-        self.writer = RowWriter::new(columns, results);
+        self.encoder.columns(columns, results);
         Ok(())
     }
 
     fn resume_rows(&mut self, columns: &[ResultColumn], results: CollationId) -> SqlResult<()> {
-        self.columns(columns, results)
+        self.encoder.resume_rows(columns, results);
+        Ok(())
     }
 
     fn row(&mut self, row: RowRef<'_>) -> SqlResult<()> {
-        self.payload.clear();
-        self.writer.push_text(&mut self.payload, row, &Unwatched)?;
-        self.answer.rows.push(cells(&self.payload));
+        let start = self.encoder.output.len();
+        self.encoder.row(row, &Unwatched)?;
+        self.gather(start);
         Ok(())
+    }
+
+    fn encoded_rows(&mut self) -> Option<&mut dyn EncodedRows> {
+        Some(self)
+    }
+
+    fn record_rows(&mut self, bytes_max: usize) {
+        self.encoder.record_rows(bytes_max);
+    }
+
+    fn take_recorded(&mut self) -> Option<RecordedRows> {
+        self.encoder.take_recorded()
     }
 
     fn end_rows(&mut self, end: &StatementEnd) -> SqlResult<()> {
@@ -89,6 +121,24 @@ impl ResultSink for Answers {
     fn error(&mut self, error: &SqlError) {
         self.answer.rows.clear();
         self.answer.error = Some((error.number(), error.message().to_string()));
+    }
+}
+
+impl EncodedRows for Answers {
+    fn is_binary(&self) -> bool {
+        self.encoder.is_binary()
+    }
+
+    fn begin(&mut self, columns: &EncodedColumns) -> SqlResult<()> {
+        self.encoder.encoded_columns(columns);
+        Ok(())
+    }
+
+    fn row(&mut self, encode: &mut dyn FnMut(&mut Vec<u8>)) -> SqlResult<()> {
+        let start = self.encoder.output.len();
+        self.encoder.encoded_row(encode);
+        self.gather(start);
+        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ use session::{OptionSetting, OptionSource};
 use std::sync::Arc;
 
 /// CLIENT_PROTOCOL_41 and CLIENT_DEPRECATE_EOF.
-const CAPABILITIES: u64 = 1 << 9 | 1 << 24;
+const CAPABILITIES: u32 = 1 << 9 | 1 << 24;
 
 struct NoControl;
 
@@ -36,15 +36,23 @@ impl World {
 
     /// One on a disk, with those sizes of the buffer pool and of the log. `statements_only`: nothing but statements uses the disk.
     pub fn open(disk: SimulatedDisk, (pool, log): (&str, &str), statements_only: bool) -> SqlResult<World> {
-        let environment = Environment::simulated(disk, 7);
-        let setting = |(name, value): (&str, &str)| OptionSetting {
-            name: name.to_owned(),
-            value: Some(value.to_owned()),
+        let sizes = [("innodb-buffer-pool-size", pool), ("innodb_redo_log_capacity", log)];
+        World::open_with(Environment::simulated(disk, 7), &sizes, statements_only)
+    }
+
+    /// One in an environment, started with those options.
+    pub fn open_with(
+        environment: Environment,
+        settings: &[(&str, &str)],
+        statements_only: bool,
+    ) -> SqlResult<World> {
+        let setting = |(name, value): &(&str, &str)| OptionSetting {
+            name: (*name).to_owned(),
+            value: Some((*value).to_owned()),
             source: OptionSource::CommandLine,
         };
-        let sizes = [("innodb-buffer-pool-size", pool), ("innodb_redo_log_capacity", log)];
         let options = InstanceOptions {
-            settings: sizes.into_iter().map(setting).collect(),
+            settings: settings.iter().map(setting).collect(),
             data_directory: "/data".to_owned(),
             loopback_only: true,
             descriptors_max: None,
@@ -53,24 +61,31 @@ impl World {
         Ok(World { instance: Instance::open(environment, options)? })
     }
 
-    /// A client, with a schema if one is named.
+    /// A client who is root, with a schema if one is named.
     pub fn connect(&self, schema: &str) -> SqlResult<Client> {
+        self.connect_as("root", schema)
+    }
+
+    /// A client.
+    pub fn connect_as(&self, user: &str, schema: &str) -> SqlResult<Client> {
         let host = ClientHost::local();
-        let account = self.instance.find_account("root", &host);
-        let account =
-            account.ok_or_else(|| sql_error!(ER_INTERNAL_ERROR, "a new server has no root account"))?;
+        let account = self.instance.find_account(user, &host);
+        let account = account.ok_or_else(|| sql_error!(ER_INTERNAL_ERROR, "there is no such account"))?;
         let info = ConnectionInfo {
             id: self.instance.next_connection_id(),
-            user: "root".to_owned(),
+            user: user.to_owned(),
             host,
             schema: schema.to_owned(),
-            capabilities: CAPABILITIES,
+            capabilities: CAPABILITIES.into(),
             collation: 255,
             tls: None,
             attributes: wire::connection_attributes::ConnectionAttributes::default(),
             control: Arc::new(NoControl),
         };
-        Ok(Client { session: Session::open(&self.instance, info, &account)?, answers: Answers::default() })
+        Ok(Client {
+            session: Session::open(&self.instance, info, &account)?,
+            answers: Answers::new(CAPABILITIES),
+        })
     }
 
     /// What its sessions share.
@@ -86,6 +101,11 @@ impl World {
 }
 
 impl Client {
+    /// CONNECTION_ID().
+    pub fn id(&self) -> u32 {
+        self.session.id()
+    }
+
     /// What a statement answers.
     pub fn ask(&mut self, sql: &str) -> Answer {
         let lsn = self.session.query(sql.as_bytes(), &mut self.answers);

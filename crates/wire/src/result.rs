@@ -142,7 +142,7 @@ pub trait ResultSink {
 }
 
 /// The column definitions of a result set as packets' payloads: made once, sent many times.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncodedColumns {
     payloads: Vec<u8>,
     /// Where each payload ends.

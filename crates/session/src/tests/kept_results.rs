@@ -1,5 +1,7 @@
 //! Results that are kept: what is served is, byte for byte, what would be computed, and nobody is served what he would not read.
 
+mod executions;
+
 use super::plan_settings::{STATEMENTS, is_tried, values};
 use crate::session::Session;
 use crate::tests::{check, connect, environment, run, start_with};
@@ -22,10 +24,14 @@ use wire::result::{ClientChannel, EncodedColumns, EncodedRows, ResultColumn, Res
 struct Packets(Encoder);
 
 impl Packets {
-    fn new() -> Packets {
+    fn new(is_binary: bool) -> Packets {
         let mut encoder = Encoder::new(client::PROTOCOL_41);
-        encoder.begin_answer(1, false, 2);
+        encoder.begin_answer(1, is_binary, 2);
         Packets(encoder)
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        self.0.output.bytes().to_vec()
     }
 }
 
@@ -99,10 +105,10 @@ impl ClientChannel for Packets {
 
 /// What a client gets.
 fn bytes(session: &mut Session, sql: &str) -> Vec<u8> {
-    let mut packets = Packets::new();
+    let mut packets = Packets::new(false);
     let lsn = session.query(sql.as_bytes(), &mut packets);
     session.instance().flush_log(lsn.max(Lsn(0))).unwrap();
-    packets.0.output.bytes().to_vec()
+    packets.bytes()
 }
 
 /// A server that keeps what it sees first.
