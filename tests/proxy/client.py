@@ -242,8 +242,13 @@ class Client:
         self.statements.append((handle, parameters))
         return [f"prepared, {columns} columns, {parameters} parameters"]
 
+    def prepared(self):
+        if not self.statements:
+            raise Closed("nothing is prepared")
+        return self.statements[-1]
+
     def execute(self, values):
-        handle, parameters = self.statements[-1]
+        handle, parameters = self.prepared()
         payload = struct.pack("<BIBI", 0x17, handle, 0, 1)
         if parameters:
             payload += bytes((parameters + 7) // 8) + b"\1" + b"\xfd\0" * parameters
@@ -252,7 +257,9 @@ class Client:
         return self.result(is_binary=True)
 
     def close_statement(self):
-        self.send(struct.pack("<BI", 0x19, self.statements.pop()[0]))
+        handle, _ = self.prepared()
+        self.statements.pop()
+        self.send(struct.pack("<BI", 0x19, handle))
         return ["sent"]
 
     def fields(self, table):

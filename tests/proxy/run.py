@@ -74,10 +74,10 @@ class Proxy:
 class Session:
     """Plays a session's lines, and keeps the transcript."""
 
-    def __init__(self, name, command, server):
+    def __init__(self, name, command, server, source=None, script=None):
         self.name, self.server = name, server
         self.database = "proxy_" + name
-        source = (SCRIPTS / f"{name}.session").read_text()
+        source = source or (SCRIPTS / f"{name}.session").read_text()
         head, _, body = source.partition("---\n")
         self.settings = dict(re.findall(r"^(\w+): (.*)$", head, re.M))
         self.lines = [line for line in body.splitlines() if line and not line.startswith("#")]
@@ -85,7 +85,7 @@ class Session:
         self.backends = [backends.Backend(server) for _ in kinds]
         for backend, mode in zip(self.backends, self.settings.get("modes", "").split()):
             backend.set(mode)
-        script = SCRIPTS / self.settings.get("script", f"{name}.lua")
+        script = script or SCRIPTS / f"{name}.lua"
         ports = [(kind, backend.port) for kind, backend in zip(kinds, self.backends)]
         options = self.settings.get("options", "").split()
         self.is_original = "proxy" not in command

@@ -102,6 +102,13 @@ tables("replace into t values (1)", "d.t write")
 tables("select * from (select * from t) x", "d.t read")
 tables("select * from(select * from t)x, u", "d.t read, d.u read")
 tables("drop table if exists t, s.u", "d.t write, s.u write")
+-- Knows only the first of these in the life of the process, and loses schemas.
+tables("create table if not exists s.t (a int, b int)", "s.t write")
+tables("create table t (a int, b int, index (a))", "d.t write")
+tables("create table t select a from u", "d.t write, d.u read")
+tables("alter table t add column a int, add column b int", "d.t write")
+tables("rename table t to u", "d.t write")
+tables("create view v as select a from t", "d.t read")
 -- Has "d.a read" too, and prints the names of aliases.
 tables("select a from t x join u as y on t.a = u.a, v", "d.t read, d.u read, d.v read")
 tables("select a from t inner join u using (a) where b in (select x from v)", "d.t read, d.u read, d.v read")

@@ -10,6 +10,7 @@ mod constants;
 mod debug_library;
 mod endpoint;
 mod engine;
+mod form;
 mod global;
 mod host;
 mod injected;
@@ -20,13 +21,14 @@ mod script;
 mod script_error;
 mod source_file;
 
-pub use answer::{AnswerReader, Form, Progress, Summary};
+pub use answer::{AnswerReader, Progress, Summary};
 pub use backend::{Backend, BackendKind, Backends, state};
 pub use connection::{Connection, Injection, NoPool, ServerLink, ServerPool, State, Wanted};
 pub use endpoint::{Address, Endpoint, version_number};
 pub use engine::{
     INSTRUCTIONS_MAX_DEFAULT, LoadFailure, MEMORY_BYTES_MAX_DEFAULT, ScriptEngine, ScriptOptions,
 };
+pub use form::Form;
 pub use host::{Host, Level};
 pub use injected::Answer;
 pub use response::{Dialect, Reply};

@@ -264,3 +264,6 @@ fn text_row(lua: &Lua, row: &Table, columns: usize) -> Vec<u8> {
     }
     payload
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,8 +7,8 @@ for _, statement in ipairs{
 	"select * from t where exists (select 1 from u, w)", "select a from t, u where b = 'x'", "insert into t values (1)",
 	"insert t values (1)", "update t set a=1", "update low_priority t set a=1", "delete from t where a=1", "drop table t",
 	"select a from t join u using (a)", "select a from t left join db2.u using (a)",
-	"call t", "use x", "set a=1", "", "show create table t", "lock tables t read", "create table t (a int)",
-	"truncate table t", "alter table t add b int", "load data infile 'x' into table t", "update", "select * from",
+	"call t", "use x", "set a=1", "", "show create table t", "lock tables t read",
+	"truncate table t", "load data infile 'x' into table t", "update", "select * from",
 	"INSERT INTO t (a) VALUES (1)", "DELETE FROM db.t", "SELECT COUNT(*) FROM t GROUP BY a HAVING b LIMIT 1",
 } do
 	show(quote(statement), parser.get_tables, tokenizer.tokenize(statement))

@@ -1,5 +1,5 @@
 -- Module proxy.parser: which tables a statement reads and writes, from its tokens alone.
--- It follows the lists of tables behind FROM, JOIN, UPDATE, INTO and DROP TABLE through parentheses and subqueries. The original
+-- It follows the lists of tables behind FROM, JOIN, UPDATE, INTO and TABLE through parentheses and subqueries. The original
 -- loses qualified names in changes, INSERT IGNORE, REPLACE, and subqueries; takes columns in ON for tables; and prints every token
 -- that it cannot place.
 
@@ -38,12 +38,16 @@ local starts = {
 	TK_SQL_DELETE = { access = "write" },
 }
 
+-- Statements that change the tables behind the word TABLE, and those of them that have only one.
+local definers = { TK_SQL_CREATE = true, TK_SQL_ALTER = true, TK_SQL_DROP = true, TK_SQL_RENAME = true }
+local takes_one = { TK_SQL_INSERT = true, TK_SQL_REPLACE = true, TK_SQL_CREATE = true, TK_SQL_ALTER = true }
+
 local function step(state, kind, command)
 	if starts[kind] and (kind == "TK_SQL_SELECT" or kind == command) and not state.started then
 		state.access, state.place, state.started = starts[kind].access, starts[kind].place, true
 	elseif kind == "TK_SQL_SELECT" then
 		state.access, state.place = "read", nil
-	elseif kind == "TK_SQL_TABLE" and command == "TK_SQL_DROP" then
+	elseif kind == "TK_SQL_TABLE" and definers[command] then
 		state.access, state.place = "write", "name"
 	elseif kind == "TK_SQL_FROM" and state.access then
 		state.place = "name"
@@ -90,9 +94,7 @@ function get_tables(tokens)
 				local key = tablename_expand(name, schema)
 				if tables[key] ~= "write" then tables[key] = state.access end
 				state.place = "after"
-				if first == "TK_SQL_INSERT" or first == "TK_SQL_REPLACE" then
-					if state.access == "write" then state.place = nil end
-				end
+				if takes_one[first] and state.access == "write" then state.place = nil end
 			else
 				step(state, kind, first)
 			end
