@@ -178,9 +178,12 @@ def climb(rung, binary, port, pid, options, answers):
     log_path = options.folder / "proxy.log"
     with proxy_before(binary, port, rung.script, log_path) as proxy:
         measure(rung, port, pid, proxy, options.runs, answers)
-    said = log_path.read_text(errors="replace").count("[HIT Q0]")
-    if said != options.runs:
-        raise SystemExit(f"the script {rung.script} saw {said} of {options.runs} Q0")
+    said = log_path.read_text(errors="replace")
+    # The scripts print that they know these two texts.
+    for query in ("q0", "q2"):
+        seen = said.count(f"[HIT {query.upper()}]")
+        if query in rung.script and seen != options.runs:
+            raise SystemExit(f"the script {rung.script} saw {seen} of {options.runs} {query.upper()}")
 
 
 def iruka(options, answers):
