@@ -7,7 +7,10 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # The server that applications' tests are compared with.
 REFERENCE ?= 127.0.0.1:3397
 
-.PHONY: run build package test test-drivers test-applications conformance bench fuzz clean
+# The servers that climb the Tuningathon's ladder beside Iruka. Those that do not answer are left out.
+PEERS ?= $(REFERENCE) 127.0.0.1:3318
+
+.PHONY: run build package test test-drivers test-applications conformance bench tuningathon fuzz clean
 
 run:
 	tests/install.sh build
@@ -55,6 +58,12 @@ bench:
 	tests/install.sh test
 	$(CARGO) build --release --bin iruka
 	$(TARGET)/venv/bin/python benches/run.py
+
+# `make tuningathon PROFILE=quick` is for a look.
+tuningathon:
+	tests/install.sh tuningathon
+	$(CARGO) build --profile $(PROFILE) --bin iruka
+	$(TARGET)/venv/bin/python benches/tuningathon.py --binary $(TARGET)/$(PROFILE)/iruka $(PEERS:%=--peer %)
 
 fuzz:
 	$(CARGO) xtask fuzz

@@ -1,5 +1,4 @@
 """The workloads. Each is a function of a `Target` that yields (name, operations, seconds, server CPU seconds)."""
-import hashlib
 import os
 import pathlib
 import random
@@ -9,6 +8,9 @@ import tempfile
 import time
 
 import pymysql
+
+import tgbench
+import wiki
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -142,70 +144,30 @@ def insert_select(target):
     connection.close()
 
 
-PAGE = """CREATE TABLE page (page_id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, page_namespace INT NOT NULL,
- page_title VARCHAR(255) CHARACTER SET utf8mb3 COLLATE utf8mb3_bin NOT NULL, page_is_redirect TINYINT UNSIGNED NOT NULL,
- page_touched BINARY(14) NOT NULL, page_len INT UNSIGNED NOT NULL, UNIQUE KEY name_title (page_namespace, page_title),
- KEY page_len (page_len), KEY redirect_namespace_len (page_is_redirect, page_namespace, page_len))"""
-REVISION = """CREATE TABLE revision (rev_id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, rev_page INT UNSIGNED NOT NULL,
- rev_user INT UNSIGNED NOT NULL, rev_timestamp BINARY(14) NOT NULL, rev_sha1 VARBINARY(32) NOT NULL,
- UNIQUE KEY rev_page_id (rev_page, rev_id), KEY rev_timestamp (rev_timestamp), KEY page_timestamp (rev_page, rev_timestamp),
- KEY page_user_timestamp (rev_page, rev_user, rev_timestamp))"""
-JOIN = "FROM page p JOIN revision r ON p.page_id = r.rev_page WHERE p.page_is_redirect = 0 AND p.page_namespace = 0"
-WIKI_QUERIES = {
-    "Q1": f"SELECT COUNT(*) {JOIN} AND r.rev_user = 0",
-    "Q2": f"SELECT COUNT(*) {JOIN} AND r.rev_user = 0 AND p.page_touched > '20120101000000'",
-    "Q3": f"SELECT p.page_id {JOIN} AND r.rev_user = 0 ORDER BY p.page_touched DESC LIMIT 10",
-    "Q4": f"SELECT r.rev_user, COUNT(*) AS c {JOIN} GROUP BY r.rev_user ORDER BY c DESC",
-    "Q5": f"SELECT SUBSTRING(r.rev_timestamp, 1, 6), COUNT(*) AS c {JOIN} GROUP BY SUBSTRING(r.rev_timestamp, 1, 6) ORDER BY c DESC",
-}
-
-
-def wiki_files(folder, pages):
-    """The Tuningathon's two tables with its selectivities, smaller."""
-    page_path, revision_path = folder / f"page-{pages}.tsv", folder / f"revision-{pages}.tsv"
-    if revision_path.exists():
-        return page_path, revision_path
-    dice = random.Random(5)
-    with open(page_path, "w") as page, open(revision_path, "w") as revision:
-        for number in range(1, pages + 1):
-            namespace = 0 if dice.random() < 0.72 else dice.choice([1, 2, 3, 4, 6, 10, 14])
-            redirect = int(dice.random() < (0.36 if namespace == 0 else 0.05))
-            stamp = f"{dice.randint(2003, 2012)}{dice.randint(1, 12):02}{dice.randint(1, 28):02}{dice.randint(0, 235959):06}"
-            user = 0 if dice.random() < 0.345 else min(int(dice.paretovariate(0.55) * 3 + 1), 700000)
-            page.write(f"{number}\t{namespace}\ttitle_{number * 7919 % 1000003}_{number}\t{redirect}\t{stamp}\t{dice.randint(30, 30000)}\n")
-            revision.write(f"{number * 3}\t{number}\t{user}\t{stamp}\t{hashlib.sha1(str(number).encode()).hexdigest()[:31]}\n")
-    return page_path, revision_path
-
-
 def tuningathon(target):
-    folder = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")) / "bench"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", "target")).absolute() / "bench" / "tuningathon"
     pages = int(400000 * target.scale)
-    files = wiki_files(folder, pages)
+    paths = wiki.files(folder, pages)
     connection = target.connect()
     cursor = connection.cursor()
     cursor.execute("DROP DATABASE IF EXISTS wiki")
     cursor.execute("CREATE DATABASE wiki")
     cursor.execute("USE wiki")
-    for statement in (PAGE, REVISION):
-        cursor.execute(statement)
 
     def load():
-        for path, table in zip(files, ("page", "revision")):
-            cursor.execute(f"LOAD DATA LOCAL INFILE '{path}' INTO TABLE {table}")
+        for _ in wiki.load(cursor, paths):
+            pass
         return 2 * pages
 
     yield ("wiki load", *target.timed(load))
-    cursor.execute("ANALYZE TABLE page, revision")
-    cursor.fetchall()
-    for name, query in WIKI_QUERIES.items():
+    for number, query in enumerate(tgbench.QUERIES, start=1):
         def work():
             cursor.execute(query)
             cursor.fetchall()
             return 1
 
         work()
-        yield (f"wiki {name}", *target.timed(work))
+        yield (f"wiki Q{number}", *target.timed(work))
     connection.close()
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what is needed for `install.sh build`, `install.sh test` or `install.sh drivers`. What is there already is left alone.
+# Installs what is needed for `install.sh build`, `install.sh test`, `install.sh drivers` or `install.sh tuningathon`. What is there already is
+# left alone.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
@@ -24,6 +25,8 @@ if [ "$for" = drivers ]; then
   want npm nodejs npm
   want mvn maven
   want javac default-jdk-headless
+fi
+if [ "$for" = drivers ] || [ "$for" = tuningathon ]; then
   want pkg-config pkg-config
   [ -e /usr/include/mariadb/mysql.h ] || packages+=(libmariadb-dev)
   python3 -c 'import os, sysconfig; assert os.path.exists(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null || packages+=(python3-dev)
@@ -41,10 +44,12 @@ fi
 [ "$for" = build ] && exit 0
 requirements=tests/requirements.txt
 [ "$for" = drivers ] && requirements=tests/drivers/requirements.txt
+[ "$for" = tuningathon ] && requirements=benches/requirements.txt
 stamp=$target/venv/.$(sha256sum "$requirements" | cut -c1-16)
 if [ ! -e "$stamp" ]; then
   mkdir -p "$target"
   [ -x "$target/venv/bin/pip" ] || python3 -m venv "$target/venv"
-  "$target/venv/bin/pip" install -q --disable-pip-version-check -r "$requirements"
+  # Not by the program pip: that of a copied folder installs into the one it was copied from.
+  "$target/venv/bin/python" -m pip install -q --disable-pip-version-check -r "$requirements"
   touch "$stamp"
 fi
