@@ -16,6 +16,7 @@ mod real_disk;
 #[cfg(test)]
 mod real_disk_tests;
 pub mod simulated;
+mod system_account;
 mod temporary;
 mod threads;
 
@@ -35,5 +36,6 @@ pub use memory::Region;
 pub use overlay::OverlayDisk;
 pub use random::{Random, RealRandom};
 pub use real_disk::RealDisk;
+pub use system_account::{SystemAccount, name_of};
 pub use temporary::TEMPORARY_DIRECTORY;
 pub use threads::{JoinHandle, RealThreads, Threads};

@@ -1,4 +1,5 @@
 //! Sessions of `iruka proxy`, with clients and servers that send anything.
+#![allow(clippy::disallowed_methods)]
 
 use proxy::harness::{Harness, Sender};
 use std::cell::RefCell;

@@ -438,13 +438,12 @@ impl Session {
         };
         self.follow_server(turn)?;
         let bytes = if was_asked { Vec::new() } else { bytes };
-        self.send_result(turn, decision, bytes, is_forwarded, running.sequence_shift, id)?;
+        self.send_result(decision, bytes, is_forwarded, running.sequence_shift, id)?;
         self.next_injection(turn)
     }
 
     fn send_result(
         &mut self,
-        turn: &Turn<'_>,
         decision: Decision,
         mut held: Vec<u8>,
         is_forwarded: bool,
@@ -467,10 +466,9 @@ impl Session {
         let sequence = exchange.answer_sequence;
         if exchange.results_sent > 0 {
             let sent = exchange.results_sent;
-            let text = format!(
-                "got asked to send a resultset, but ignoring it as we already have sent {sent} resultset(s). injection-id: {injection_id}"
-            );
-            self.log(turn, Level::Critical, &text);
+            if let Some(script) = &self.script {
+                script.note_extra_result(sent, injection_id);
+            }
             return Ok(());
         }
         exchange.results_sent += 1;

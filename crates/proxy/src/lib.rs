@@ -22,7 +22,6 @@ mod session;
 mod shared;
 mod side;
 mod supervisor;
-mod user;
 
 pub use options::page;
 pub use program::run;

@@ -149,6 +149,10 @@ impl Session {
     pub(crate) fn run_login(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
         loop {
             let step = self.login().step;
+            if self.client.has_ended && step != Step::ClientsAnswer {
+                // Nobody waits for this login any more, and the server may never speak.
+                return Ok(Next::Close);
+            }
             let next = match step {
                 Step::Connecting => self.connected(turn)?,
                 Step::Greeting => self.greeting(turn)?,

@@ -3,7 +3,7 @@
 
 use crate::log::Log;
 use crate::options::Options;
-use env::{Clock, RealClock};
+use env::{Clock, RealClock, SystemAccount};
 use rustix::process::{Resource, Rlimit};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -27,9 +27,18 @@ pub(crate) fn prepare(options: &Options) -> Result<(), String> {
         std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     match &options.user {
-        Some(user) => crate::user::become_user(user),
+        Some(name) => become_user(name),
         None => Ok(()),
     }
+}
+
+/// Becomes that user. No other thread runs yet: those that are started later have this one's rights.
+fn become_user(name: &str) -> Result<(), String> {
+    let account = SystemAccount::find(name).ok_or_else(|| format!("unknown user: {name}"))?;
+    if rustix::process::geteuid().as_raw() == account.user {
+        return Ok(());
+    }
+    account.take_over().map_err(|error| format!("--user={name}: {error}"))
 }
 
 /// Waits for SIGTERM, SIGINT or the script's wish to end; SIGHUP opens the log again.

@@ -138,6 +138,14 @@ impl Script {
         self.engine.host.log(Level::Critical, &text);
     }
 
+    /// Logs that a result is dropped, since the client has had so many.
+    pub fn note_extra_result(&self, sent: u32, injection_id: i64) {
+        let text = format!(
+            "got asked to send a resultset, but ignoring it as we already have sent {sent} resultset(s). injection-id: {injection_id}"
+        );
+        self.engine.host.log(Level::Critical, &text);
+    }
+
     /// Logs that a second result would go to the client as it comes.
     pub fn note_second_stream(&self) {
         let text = format!(

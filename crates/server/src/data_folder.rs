@@ -1,6 +1,6 @@
 //! Whether a folder can be the data folder, before anything is made in it. Main function: [`check`].
 
-use crate::system_account::name_of;
+use env::name_of;
 use env::{Disk, RealDisk};
 use rustix::fs::{Access, FileType, Stat, access, stat};
 use rustix::io::Errno;

@@ -18,7 +18,6 @@ mod service_manager;
 mod shared;
 mod start;
 mod start_error;
-mod system_account;
 #[cfg(test)]
 mod tests;
 mod tls;

@@ -7,8 +7,7 @@ mod start_options;
 pub use start_options::{LETTERS, START_OPTIONS};
 
 use crate::start_error::{place, unknown};
-use crate::system_account::SystemAccount;
-use env::{Disk, RealDisk};
+use env::{Disk, RealDisk, SystemAccount};
 use proxy_script::ScriptOptions;
 use session::{OptionSetting, OptionSource};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};

@@ -22,11 +22,6 @@ use wire::handshake::HandshakeResponse;
 const HELD_BYTES_MAX: usize = 1 << 30;
 const COM_QUIT: u8 = 1;
 const COM_INIT_DB: u8 = 2;
-/// What the log says when a script wants to change what was sent already.
-const UNBUFFERED: &str = "read_query_result() tries to modify the resultset, but hasn't asked to buffer it in proxy.query:append(..., { resultset_is_needed = true }). We ignore the change.";
-/// What the log says when a second result would reach the client.
-const ONE_UNBUFFERED: &str = "can only have one injected query without { resultset_is_needed = true } set. We close the client connection now.";
-
 /// A connection's script.
 pub(crate) struct Scripted {
     script: Script,
@@ -281,7 +276,7 @@ impl Connection {
         };
         let is_first = progressed.results_sent == 0;
         if !injection.resultset_is_needed && !is_first && scripted.script.has("read_query_result") {
-            scripted.script.log(Level::Critical, ONE_UNBUFFERED);
+            scripted.script.note_second_stream();
             return Err(Flow::Close);
         }
         let holds = injection.resultset_is_needed || !is_first;
@@ -313,7 +308,7 @@ impl Connection {
         let bytes = if watched.holds { output.get(start..).unwrap_or_default().to_vec() } else { Vec::new() };
         let sequence = bytes.get(3).copied().unwrap_or(1);
         let now = now_microseconds();
-        let queued_at = injection.queued_at;
+        let (queued_at, injection_id) = (injection.queued_at, injection.id);
         let answer = Answer {
             injection,
             bytes,
@@ -325,7 +320,7 @@ impl Connection {
         let (decision, _) = scripted.script.read_query_result(answer, scripted.dialect());
         if !watched.holds {
             if matches!(decision, Decision::Reply(_) | Decision::Ignore) {
-                scripted.script.log(Level::Critical, UNBUFFERED);
+                scripted.script.note_late_change();
             }
             return 1;
         }
@@ -335,10 +330,7 @@ impl Connection {
                 return 0;
             }
             _ if results_sent > 0 => {
-                let text = format!(
-                    "got asked to send a resultset, but ignoring it as we already have sent {results_sent} resultset(s)"
-                );
-                scripted.script.log(Level::Critical, &text);
+                scripted.script.note_extra_result(results_sent, injection_id);
                 self.encoder.output.truncate(start, sequence);
                 return 0;
             }
