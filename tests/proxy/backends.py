@@ -68,12 +68,14 @@ class Backend:
             while data := source.recv(1 << 16):
                 if is_from_client and self.sent is not None:
                     self.sent += data
-                if self.mode == "dying" and is_from_client:
+                # What counts is how things stood when the bytes came.
+                mode = self.mode
+                if mode == "dying" and is_from_client:
                     break
-                if self.mode == "babbling" and not is_from_client:
+                if mode == "babbling" and not is_from_client:
                     data = b"\xff" * len(data)
                 target.sendall(data)
-                if self.mode == "halfway" and not is_from_client:
+                if mode == "halfway" and not is_from_client:
                     break
         for end in (source, target):
             with contextlib.suppress(OSError):
