@@ -106,7 +106,8 @@ impl Session {
         loop {
             let Phase::Commands(commands) = &mut self.phase else { return Ok(Next::Close) };
             if commands.exchange.is_none() {
-                if self.client.is_full() {
+                // Commands that were sent ahead take their turns, too.
+                if self.client.is_full() || !turn.may_receive() {
                     return Ok(Next::Stay);
                 }
                 let is_open = commands.from_client.fill(&mut self.client, turn.scratch)?;
@@ -345,7 +346,8 @@ impl Session {
                     return Ok(if is_open { Pumped::Blocked } else { Pumped::Ended });
                 }
             }
-            if !server.is_readable || running.held.is_none() && self.client.is_full() {
+            let is_stopped = running.held.is_none() && self.client.is_full();
+            if !server.is_readable || is_stopped || !turn.may_receive() {
                 return Ok(Pumped::Blocked);
             }
             let count = match server.receive(turn.scratch)? {

@@ -2,7 +2,7 @@
 
 use crate::connect::local_address;
 use crate::registry::{End, Registry, untagged};
-use crate::session::{Next, Phase, Role, Session, Turn};
+use crate::session::{Next, Phase, RECEIVES_PER_TURN, Role, Session, Turn};
 use crate::shared::Shared;
 use env::{BatchedSend, Clock, RealClock};
 use network::{Listener, Socket};
@@ -83,6 +83,8 @@ pub(crate) struct EventThread {
     now: Duration,
     /// Sessions that had a turn in this round and may have something to send.
     touched: Vec<u32>,
+    /// Tokens of sessions that had more to do than one turn allows.
+    unfinished: Vec<u64>,
     sender: BatchedSend,
 }
 
@@ -116,6 +118,7 @@ impl EventThread {
             scratch: vec![0; SCRATCH_BYTES],
             now: RealClock.monotonic(),
             touched: Vec::new(),
+            unfinished: Vec::new(),
             sender: BatchedSend::new(),
         })
     }
@@ -125,11 +128,15 @@ impl EventThread {
         let mut events: Vec<Event> = Vec::with_capacity(EVENTS_MAX);
         let mut next_sweep = Duration::ZERO;
         while !self.shared.is_stopping.load(Ordering::Acquire) {
-            if let Err(error) = self.registry.wait(&mut events, SWEEP) {
+            let timeout = if self.unfinished.is_empty() { SWEEP } else { Duration::ZERO };
+            if let Err(error) = self.registry.wait(&mut events, timeout) {
                 self.shared.log.write(Level::Error, &format!("epoll_wait failed: {error}"));
                 break;
             }
             self.now = RealClock.monotonic();
+            for token in std::mem::take(&mut self.unfinished) {
+                self.turn(token, None, false);
+            }
             for event in &events {
                 let ended = EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR;
                 let flags = event.flags;
@@ -158,7 +165,7 @@ impl EventThread {
             TOKEN_LISTENER..TOKEN_POOL => self.accept((tagged - TOKEN_LISTENER) as usize),
             _ => {
                 let (token, end) = untagged(tagged);
-                self.turn(token, end, has_ended);
+                self.turn(token, Some(end), has_ended);
             }
         }
     }
@@ -200,6 +207,7 @@ impl EventThread {
             registry: &self.registry,
             scratch: &mut self.scratch,
             now: self.now,
+            receives_left: RECEIVES_PER_TURN,
         };
         let mut session = Box::new(Session::new(token, socket, source, destination, &turn));
         let next = guarded(&self.shared, || session.start(&mut turn, role)).unwrap_or(Next::Close);
@@ -210,7 +218,8 @@ impl EventThread {
         }
     }
 
-    fn turn(&mut self, token: u64, end: End, has_ended: bool) {
+    /// A session's turn: one of its ends has something, or it goes on.
+    fn turn(&mut self, token: u64, end: Option<End>, has_ended: bool) {
         let index = (token & u64::from(u32::MAX)) as usize;
         let generation = (token >> GENERATION_SHIFT) as u32;
         // An event of this round may be about a session that an earlier one has closed.
@@ -223,9 +232,15 @@ impl EventThread {
             registry: &self.registry,
             scratch: &mut self.scratch,
             now: self.now,
+            receives_left: RECEIVES_PER_TURN,
         };
         match guarded(&self.shared, || session.turn(&mut turn, end, has_ended)) {
-            Some(Next::Stay) => self.touched.push(index as u32),
+            Some(Next::Stay) => {
+                if turn.was_cut() {
+                    self.unfinished.push(token);
+                }
+                self.touched.push(index as u32);
+            }
             _ => self.close(index),
         }
     }
@@ -259,6 +274,7 @@ impl EventThread {
                 registry: &self.registry,
                 scratch: &mut self.scratch,
                 now: self.now,
+                receives_left: RECEIVES_PER_TURN,
             };
             let Some(session) = &mut self.slots[index].session else { continue };
             if session.note_sent(&turn, end, result) == Next::Close {
@@ -276,6 +292,7 @@ impl EventThread {
             registry: &self.registry,
             scratch: &mut self.scratch,
             now: self.now,
+            receives_left: RECEIVES_PER_TURN,
         };
         guarded(&self.shared, || session.end(&turn));
         self.free.push(index as u32);
@@ -293,6 +310,7 @@ impl EventThread {
                 registry: &self.registry,
                 scratch: &mut self.scratch,
                 now: self.now,
+                receives_left: RECEIVES_PER_TURN,
             };
             let next = match &session.phase {
                 Phase::Login(login) if login.is_connecting() => session.connect_timed_out(&mut turn),

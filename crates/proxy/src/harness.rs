@@ -79,13 +79,14 @@ impl Harness {
             registry: &self.registry,
             scratch: &mut self.scratch,
             now: RealClock.monotonic(),
+            receives_left: u32::MAX,
         };
         let unnamed = || Address::Unix(PathBuf::new());
         let mut session = Session::new(1, Socket::new(near, true), unnamed(), unnamed(), &turn);
         let mut next = session.start(&mut turn, Role::Proxy);
         let server = self.listener.accept().ok().flatten().map(|(socket, _)| socket);
         if next == Next::Stay {
-            next = session.turn(&mut turn, End::Server, false);
+            next = session.turn(&mut turn, Some(End::Server), false);
         }
         for (sender, bytes) in pieces {
             if next == Next::Close {
@@ -98,7 +99,7 @@ impl Harness {
             let Some(socket) = socket else { continue };
             // What does not fit, and what nobody reads any more, is lost.
             let _ = socket.send(bytes);
-            next = session.turn(&mut turn, end, false);
+            next = session.turn(&mut turn, Some(end), false);
             send(&mut session);
             drain(&client);
             server.iter().for_each(drain);
@@ -108,9 +109,9 @@ impl Harness {
             if next == Next::Close {
                 break;
             }
-            next = session.turn(&mut turn, End::Server, true);
+            next = session.turn(&mut turn, Some(End::Server), true);
             if next == Next::Stay {
-                next = session.turn(&mut turn, End::Client, true);
+                next = session.turn(&mut turn, Some(End::Client), true);
             }
         }
         assert_eq!(next, Next::Close, "both ends have closed");

@@ -71,6 +71,25 @@ pub(crate) struct Turn<'a> {
     pub scratch: &'a mut [u8],
     /// The monotonic clock at the start of the round.
     pub now: Duration,
+    /// How often this turn may still receive; then others have theirs, and this session another one.
+    pub receives_left: u32,
+}
+
+/// Receives of one turn: with 64 KiB each, one client's long result holds up others for a millisecond or less.
+pub(crate) const RECEIVES_PER_TURN: u32 = 16;
+
+impl Turn<'_> {
+    /// Counts a receive; false when this turn has had enough.
+    pub fn may_receive(&mut self) -> bool {
+        let may = self.receives_left > 0;
+        self.receives_left -= u32::from(may);
+        may
+    }
+
+    /// Whether the session was stopped although there was more to do.
+    pub fn was_cut(&self) -> bool {
+        self.receives_left == 0
+    }
 }
 
 impl Session {
@@ -106,9 +125,9 @@ impl Session {
         self.after(turn, next)
     }
 
-    /// One of the sockets may be read, written, or was closed by its peer.
-    pub fn turn(&mut self, turn: &mut Turn<'_>, end: End, has_ended: bool) -> Next {
-        if let Some(side) = self.side(end) {
+    /// One of the sockets may be read, written, or was closed by its peer; None: an earlier turn was cut.
+    pub fn turn(&mut self, turn: &mut Turn<'_>, end: Option<End>, has_ended: bool) -> Next {
+        if let Some(side) = end.and_then(|end| self.side(end)) {
             side.is_readable = true;
             side.has_ended |= has_ended;
         }
@@ -194,8 +213,8 @@ impl Session {
     /// Bytes both ways, as long as they come and are taken.
     fn run_relay(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
         let Some(server) = &mut self.server else { return Ok(Next::Close) };
-        let from_client = relay(&mut self.client, server, turn.scratch)?;
-        let from_server = relay(server, &mut self.client, turn.scratch)?;
+        let from_client = relay(&mut self.client, server, turn)?;
+        let from_server = relay(server, &mut self.client, turn)?;
         // What was received before the end was sent on.
         Ok(if from_client == Next::Close || from_server == Next::Close { Next::Close } else { Next::Stay })
     }
@@ -273,10 +292,10 @@ impl Session {
 }
 
 /// Moves bytes until no more come or the other side is full. `Close` at the end of the sender.
-fn relay(from: &mut Side, to: &mut Side, scratch: &mut [u8]) -> Result<Next, Errno> {
-    while from.is_readable && !to.is_full() {
-        match from.receive(scratch)? {
-            Receive::Bytes(count) => to.send(&scratch[..count])?,
+fn relay(from: &mut Side, to: &mut Side, turn: &mut Turn<'_>) -> Result<Next, Errno> {
+    while from.is_readable && !to.is_full() && turn.may_receive() {
+        match from.receive(turn.scratch)? {
+            Receive::Bytes(count) => to.send(&turn.scratch[..count])?,
             Receive::Empty => break,
             Receive::Closed => return Ok(Next::Close),
         }
