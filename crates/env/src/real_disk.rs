@@ -3,7 +3,7 @@
 
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,10 +54,15 @@ impl RealDisk {
                 options.create(true).truncate(false).mode(PRIVATE_MODE);
             }
         }
-        if direct {
-            options.custom_flags(OFlags::DIRECT.bits().cast_signed());
-        }
+        let mut flags = if direct { OFlags::DIRECT } else { OFlags::empty() };
+        // The open of a pipe for reading would wait for somebody to write into it.
+        flags.set(OFlags::NONBLOCK, mode == OpenMode::ReadOnly);
+        options.custom_flags(flags.bits().cast_signed());
         let file = options.open(self.full(path))?;
+        if mode == OpenMode::ReadOnly && file.metadata()?.file_type().is_fifo() {
+            // It has no positions to read from.
+            return Err(Errno::SPIPE.into());
+        }
         if mode == OpenMode::CreatePrivate {
             // The file may have been there with other rights.
             file.set_permissions(std::fs::Permissions::from_mode(PRIVATE_MODE))?;

@@ -187,3 +187,14 @@ fn temporary_files_have_no_name_and_give_blocks_back() {
     environment.remove_temporary_leftovers().unwrap();
     assert_eq!(environment.disk.list(Path::new(crate::TEMPORARY_DIRECTORY)).unwrap(), ["other"]);
 }
+
+#[test]
+fn a_pipe_is_refused_at_once() {
+    let scratch = Scratch::new();
+    let disk = RealDisk::new(&scratch.0);
+    std::fs::create_dir_all(&scratch.0).unwrap();
+    let path = scratch.0.join("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+    // Nobody writes into it: an open that waits for that would never end.
+    assert!(disk.open(Path::new("pipe"), OpenMode::ReadOnly).is_err());
+}

@@ -90,10 +90,7 @@ pub(crate) fn answer_prepared(
     execution: &PreparedExecution<'_>,
     channel: &mut dyn ClientChannel,
 ) -> SqlResult<bool> {
-    let key = result_key::of_execution(session, execution);
-    if key.bytes.len() > KEY_BYTES_MAX {
-        return Ok(false);
-    }
+    let Some(key) = result_key::of_execution(session, execution, KEY_BYTES_MAX) else { return Ok(false) };
     if let Some(entry) = found(session, &key)
         && answer_by(session, &entry, channel)?
     {

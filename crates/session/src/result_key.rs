@@ -87,8 +87,12 @@ pub(crate) fn of_text(session: &mut Session, text: &[u8]) -> ResultKey {
     finished(session, bytes)
 }
 
-/// The key of a prepared statement with values.
-pub(crate) fn of_execution(session: &mut Session, execution: &PreparedExecution<'_>) -> ResultKey {
+/// The key of a prepared statement with values; None if it has more bytes than that, which are not copied then.
+pub(crate) fn of_execution(
+    session: &mut Session,
+    execution: &PreparedExecution<'_>,
+    bytes_max: usize,
+) -> Option<ResultKey> {
     let PreparedExecution { text, parse, resolution, settled, parameters, columns } = execution;
     let mut bytes = of_settings(session, Protocol::Binary, 2 * text.len());
     push_part(&mut bytes, text);
@@ -100,13 +104,16 @@ pub(crate) fn of_execution(session: &mut Session, execution: &PreparedExecution<
         push_type(&mut bytes, column_type.as_ref());
     }
     for TypedValue { value, column_type } in *parameters {
+        if bytes.len() + value.as_ref().long_bytes() > bytes_max {
+            return None;
+        }
         push_type(&mut bytes, Some(column_type));
         push_value(&mut bytes, value);
     }
     for payload in columns.iter().flat_map(EncodedColumns::payloads) {
         push_part(&mut bytes, payload);
     }
-    finished(session, bytes)
+    (bytes.len() <= bytes_max).then(|| finished(session, bytes))
 }
 
 fn finished(session: &Session, bytes: Vec<u8>) -> ResultKey {
