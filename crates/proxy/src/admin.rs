@@ -71,7 +71,7 @@ impl Session {
 
     pub(crate) fn run_admin_login(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
         let Phase::AdminLogin(login) = &mut self.phase else { return Ok(Next::Close) };
-        let is_open = login.from_client.fill(&mut self.client, turn.scratch)?;
+        let is_open = login.from_client.fill(&mut self.client, turn)?;
         let Ok(packet) = login.from_client.packet() else { return Ok(Next::Close) };
         let Some(packet) = packet else { return Ok(if is_open { Next::Stay } else { Next::Close }) };
         let payload = login.from_client.payload(packet).into_owned();

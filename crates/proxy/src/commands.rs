@@ -72,6 +72,27 @@ enum Pumped {
 }
 
 impl Running {
+    /// Moves what the client sends in its turn. `Done`: there may be more of it at once; None when the turn is over.
+    fn move_from_client(
+        &mut self,
+        from_client: &mut Incoming,
+        client: &mut Side,
+        server: &mut Side,
+        turn: &mut Turn<'_>,
+    ) -> Result<Option<Pumped>, Errno> {
+        if server.is_full() {
+            return Ok(Some(Pumped::Blocked));
+        }
+        let is_open = from_client.fill(client, turn)?;
+        self.pass_on(from_client, server)?;
+        Ok(match self.is_clients_turn {
+            false => None,
+            true if !is_open => Some(Pumped::Ended),
+            true if client.is_readable && turn.may_receive() => Some(Pumped::Done),
+            true => Some(Pumped::Blocked),
+        })
+    }
+
     /// Sends the client's packets to the server until it is the server's turn: behind one in a login, behind an empty one for a file.
     fn pass_on(&mut self, from_client: &mut Incoming, server: &mut Side) -> Result<(), Errno> {
         while let Ok(Some(packet)) = from_client.packet() {
@@ -106,11 +127,12 @@ impl Session {
         loop {
             let Phase::Commands(commands) = &mut self.phase else { return Ok(Next::Close) };
             if commands.exchange.is_none() {
-                // Commands that were sent ahead take their turns, too.
-                if self.client.is_full() || !turn.may_receive() {
+                // Commands that were sent ahead take their turns, too; none begins while one before it is on its way.
+                if self.client.is_full() || self.is_server_behind()? || !turn.may_receive() {
                     return Ok(Next::Stay);
                 }
-                let is_open = commands.from_client.fill(&mut self.client, turn.scratch)?;
+                let Phase::Commands(commands) = &mut self.phase else { return Ok(Next::Close) };
+                let is_open = commands.from_client.fill(&mut self.client, turn)?;
                 let Ok(packet) = commands.from_client.packet() else { return Ok(Next::Close) };
                 match packet {
                     Some(packet) => {
@@ -133,6 +155,15 @@ impl Session {
                 }
             }
         }
+    }
+
+    /// Whether the server has not taken what was sent to it. A script may give it away with the next command, and then it must be whole.
+    fn is_server_behind(&mut self) -> Result<bool, Errno> {
+        let Some(server) = &mut self.server else { return Ok(false) };
+        if server.waiting().is_some() {
+            server.flush()?;
+        }
+        Ok(server.is_full())
     }
 
     /// A server that speaks unasked says goodbye: the client hears it.
@@ -340,10 +371,10 @@ impl Session {
                 return Ok(Pumped::Ended);
             };
             if running.is_clients_turn {
-                let is_open = from_client.fill(&mut self.client, turn.scratch)?;
-                running.pass_on(from_client, server)?;
-                if running.is_clients_turn {
-                    return Ok(if is_open { Pumped::Blocked } else { Pumped::Ended });
+                match running.move_from_client(from_client, &mut self.client, server, turn)? {
+                    Some(Pumped::Done) => continue,
+                    Some(pumped) => return Ok(pumped),
+                    None => {}
                 }
             }
             let is_stopped = running.held.is_none() && self.client.is_full();

@@ -1,5 +1,6 @@
 //! Whole packets among received bytes. Main type: [`Incoming`].
 
+use crate::session::Turn;
 use crate::side::Side;
 use network::Receive;
 use rustix::io::Errno;
@@ -74,10 +75,10 @@ impl Incoming {
     }
 
     /// Receives what is there, up to a packet's end or a bound. False when the sender has ended.
-    pub fn fill(&mut self, side: &mut Side, scratch: &mut [u8]) -> Result<bool, Errno> {
-        while side.is_readable {
-            match side.receive(scratch)? {
-                Receive::Bytes(count) => self.append(&scratch[..count]),
+    pub fn fill(&mut self, side: &mut Side, turn: &mut Turn<'_>) -> Result<bool, Errno> {
+        while side.is_readable && turn.may_receive() {
+            match side.receive(turn.scratch)? {
+                Receive::Bytes(count) => self.append(&turn.scratch[..count]),
                 Receive::Empty => break,
                 Receive::Closed => return Ok(false),
             }

@@ -26,10 +26,14 @@ pub(crate) struct Login {
     from_server: Incoming,
     /// CLIENT_* of the greeting that the client got.
     offered: u32,
+    /// CLIENT_* of the server's greeting that the client's has not.
+    withheld: u32,
     /// The server's connection comes from the pool.
     is_pooled: bool,
     /// How often a backend was tried.
     tries: usize,
+    /// The server asked for another plug-in: what the client answered at first proves nothing.
+    was_switched: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +46,8 @@ enum Step {
 
 const OK: u8 = 0;
 const ERR: u8 = 0xFF;
+/// The server wants the answer of another plug-in.
+const SWITCH: u8 = 0xFE;
 const COM_CHANGE_USER: u8 = 17;
 /// A greeting is far shorter; a longer frame is of another protocol, and waiting for its end is in vain.
 const GREETING_BYTES_MAX: usize = 1 << 16;
@@ -55,8 +61,10 @@ impl Login {
             from_client: Incoming::of_a_login(),
             from_server: Incoming::of_a_login(),
             offered: 0,
+            withheld: 0,
             is_pooled: false,
             tries: 0,
+            was_switched: false,
         }
     }
 
@@ -194,7 +202,7 @@ impl Session {
         let (Phase::Login(login), Some(server)) = (&mut self.phase, &mut self.server) else {
             return Ok(true);
         };
-        login.from_server.fill(server, turn.scratch)
+        login.from_server.fill(server, turn)
     }
 
     fn greeting(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
@@ -251,6 +259,7 @@ impl Session {
         };
         let payload = greeting.for_client(offered);
         self.login().offered = offered;
+        self.login().withheld = greeting.capabilities & !offered;
         self.login().step = Step::ClientsAnswer;
         self.reply(&Reply { payloads: vec![payload], is_error: false }, 0)?;
         Ok(Next::Stay)
@@ -289,7 +298,7 @@ impl Session {
 
     fn clients_answer(&mut self, turn: &mut Turn<'_>) -> Result<Next, Errno> {
         let Phase::Login(login) = &mut self.phase else { return Ok(Next::Close) };
-        let is_open = login.from_client.fill(&mut self.client, turn.scratch)?;
+        let is_open = login.from_client.fill(&mut self.client, turn)?;
         let Ok(packet) = login.from_client.packet() else { return Ok(Next::Close) };
         let Some(packet) = packet else { return Ok(if is_open { Next::Stay } else { Next::Close }) };
         let payload = login.from_client.payload(packet).into_owned();
@@ -364,7 +373,7 @@ impl Session {
             output.packet(&change_user(answer, agreed));
         } else {
             output.set_sequence(ANSWER_SEQUENCE);
-            output.packet(&payload);
+            output.packet(&without_flags(payload, self.login().withheld));
         }
         if let Some(server) = &mut self.server {
             server.send(output.bytes())?;
@@ -378,7 +387,10 @@ impl Session {
         let is_same = self.connection.state().server.as_ref().is_some_and(|link| {
             let known = &link.endpoint;
             known.user.as_deref() == Some(&answer.user[..])
-                && is_equal(known.scrambled_password.as_deref().unwrap_or_default(), &answer.auth_response)
+                && known
+                    .scrambled_password
+                    .as_ref()
+                    .is_some_and(|known| is_equal(known, &answer.auth_response))
         });
         if !is_same {
             let reply = Reply::error(1045, b"28000", b"(proxy-pool) login failed");
@@ -410,7 +422,10 @@ impl Session {
         let (Phase::Login(login), Some(server)) = (&mut self.phase, &mut self.server) else {
             return Ok(Next::Close);
         };
-        let client_is_open = login.from_client.fill(&mut self.client, turn.scratch)?;
+        if server.is_full() {
+            return Ok(Next::Stay);
+        }
+        let client_is_open = login.from_client.fill(&mut self.client, turn)?;
         while let Ok(Some(packet)) = login.from_client.packet() {
             let mut bytes = login.from_client.bytes()[..packet.bytes].to_vec();
             bytes[3] = bytes[3].wrapping_sub(u8::from(login.is_pooled));
@@ -428,8 +443,10 @@ impl Session {
         sequence: u8,
     ) -> Result<Option<Next>, Errno> {
         let first = payload.first().copied();
-        if first == Some(OK) {
-            self.note_login();
+        match first {
+            Some(OK) => self.note_login(),
+            Some(SWITCH) => self.login().was_switched = true,
+            _ => {}
         }
         let dialect = Dialect { capabilities: self.capabilities };
         let decision =
@@ -449,7 +466,7 @@ impl Session {
     /// The server has let the client in.
     fn note_login(&mut self) {
         let capabilities = self.capabilities;
-        let is_pooled = self.login().is_pooled;
+        let (is_pooled, was_switched) = (self.login().is_pooled, self.login().was_switched);
         let mut state = self.connection.state();
         state.capabilities = Some(capabilities);
         let client = state.client.clone();
@@ -458,7 +475,7 @@ impl Session {
             link.capabilities = capabilities;
         }
         link.endpoint.user = client.user;
-        link.endpoint.scrambled_password = client.scrambled_password;
+        link.endpoint.scrambled_password = client.scrambled_password.filter(|_| !was_switched);
         link.endpoint.default_schema = client.default_schema;
     }
 
@@ -509,4 +526,32 @@ fn change_user(answer: &HandshakeResponse, agreed: u32) -> Vec<u8> {
 fn is_equal(known: &[u8], given: &[u8]) -> bool {
     known.len() == given.len()
         && known.iter().zip(given).fold(0, |different, (a, b)| different | (a ^ b)) == 0
+}
+
+/// The login without flags that were not offered: the server must not read later packets in a form that scripts do not know.
+fn without_flags(mut login: Vec<u8>, withheld: u32) -> Vec<u8> {
+    if let Some(flags) = login.first_chunk_mut::<4>() {
+        *flags = (u32::from_le_bytes(*flags) & !withheld).to_le_bytes();
+    }
+    login
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_agrees_to_nothing_that_was_not_offered() {
+        let asked = client::PROTOCOL_41 | client::QUERY_ATTRIBUTES | client::COMPRESS;
+        let login = [&asked.to_le_bytes()[..], b"rest"].concat();
+        let sent = without_flags(login, client::QUERY_ATTRIBUTES | client::COMPRESS | client::SSL);
+        assert_eq!(sent, [&client::PROTOCOL_41.to_le_bytes()[..], b"rest"].concat());
+        assert_eq!(without_flags(vec![1], u32::MAX), [1]);
+    }
+
+    #[test]
+    fn secrets_are_equal_or_not() {
+        assert!(is_equal(b"abc", b"abc") && is_equal(b"", b""));
+        assert!(!is_equal(b"abc", b"abd") && !is_equal(b"abc", b"ab"));
+    }
 }

@@ -250,8 +250,11 @@ impl Session {
             return Ok(());
         }
         if let Some(mut old) = self.server.take() {
-            // Commands without an answer may be on their way; a server that is gone is seen by whoever takes it next.
-            let _ = old.flush();
+            // Commands without an answer may be on their way. A connection that has half of one is good for nobody: the pool
+            // sees its end.
+            if old.flush().is_err() || old.is_full() {
+                old.socket.shut_down();
+            }
             turn.registry.forget(&old.socket);
         }
         if let Some(socket) = socket {

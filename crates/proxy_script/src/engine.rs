@@ -158,6 +158,11 @@ impl ScriptEngine {
         self.watch.is_stopped.store(false, Ordering::Relaxed);
     }
 
+    /// Whether a hook failed by a limit, and not by a mistake of its own.
+    pub(crate) fn was_stopped(&self, error: &Error) -> bool {
+        self.watch.is_stopped.load(Ordering::Relaxed) || is_out_of_memory(error)
+    }
+
     /// Logs why a client has no script. What the client is told.
     pub fn tell(&self, failure: &LoadFailure) -> Reply {
         let (what, why) = match failure {
@@ -234,6 +239,15 @@ fn watch_instructions(lua: &Lua, instructions_max: u64, watch: &Arc<Watch>) -> R
         }
         Ok(VmState::Continue)
     })
+}
+
+/// Whether Lua had no memory, perhaps within a function of ours.
+fn is_out_of_memory(error: &Error) -> bool {
+    match error {
+        Error::MemoryError(_) => true,
+        Error::CallbackError { cause, .. } | Error::WithContext { cause, .. } => is_out_of_memory(cause),
+        _ => false,
+    }
 }
 
 /// Lua's `print`, each line at once.

@@ -10,6 +10,9 @@ use crate::script_error::text;
 use mlua::{Function, IntoLua, Lua, Table, Value};
 use std::sync::Arc;
 
+/// Bytes of an answer that are worth a collection of their own.
+const COLLECTED_BYTES_MIN: usize = 1 << 20;
+
 /// What a hook wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
@@ -123,8 +126,12 @@ impl Script {
         let answer = Arc::new(answer);
         let object = InjectionObject { answer: Arc::clone(&answer), host: Arc::clone(&self.engine.host) };
         let decision = self.run(&locked, "read_query_result", object, dialect);
+        if answer.bytes.len() > COLLECTED_BYTES_MIN {
+            // To the collector its object is a small one: it would let many pile up. A failure is one of the next hook, too.
+            let _ = locked.lua.gc_collect();
+        }
         drop(locked);
-        // Objects that the script saw share it until they are collected.
+        // What the script has kept shares it.
         let bytes = Arc::try_unwrap(answer).map_or_else(|answer| answer.bytes.clone(), |answer| answer.bytes);
         (decision, bytes)
     }
@@ -206,6 +213,12 @@ impl Script {
 
     fn failed(&self, name: &str, error: &mlua::Error) -> Decision {
         self.engine.host.log(Level::Critical, &format!("({name}) {}", text(error)));
+        if name == "read_query" && self.engine.was_stopped(error) {
+            // Whoever can make a hook too long must not get past it by that.
+            return Decision::Reply(Reply::proxy_error(
+                "(lua) the script was stopped: the command was not run",
+            ));
+        }
         Decision::Pass
     }
 }

@@ -241,6 +241,10 @@ impl Connection {
     fn run_queue(&mut self, command: u8, extra: &[u8], side: &mut ReceiveBuffer) -> (Lsn, Flow, bool) {
         let mut progressed = Progressed::default();
         loop {
+            // A script may queue for ever; the statements themselves see KILL.
+            if self.is_ended_from_outside() {
+                return progressed.end(Flow::Close);
+            }
             let queued = match &self.scripted {
                 Some(scripted) => scripted.connection.state().queries.pop_front(),
                 None => None,
@@ -256,6 +260,12 @@ impl Connection {
             self.write(&Reply::proxy_error("(proxy) the script ignored all results of this command"));
         }
         progressed.end(Flow::Continue)
+    }
+
+    /// Whether somebody wants this connection to end.
+    fn is_ended_from_outside(&self) -> bool {
+        let shared = &self.shared;
+        self.control.is_closing() || shared.is_stopping() || shared.instance.is_killed(self.id)
     }
 
     fn run_injection(
