@@ -2,14 +2,14 @@
 
 use crate::connect::local_address;
 use crate::registry::{End, Registry, untagged};
-use crate::session::{Next, Phase, RECEIVES_PER_TURN, Role, Session, Turn};
+use crate::session::{Next, Phase, Role, Session, Turn};
 use crate::shared::Shared;
 use env::{BatchedSend, Clock, RealClock};
 use network::{Listener, Socket};
 use proxy_script::{Address, Level};
 use rustix::event::epoll::{Event, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
-use rustix::fd::{AsFd, OwnedFd};
+use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -202,13 +202,7 @@ impl EventThread {
         let slot = &mut self.slots[index as usize];
         slot.generation = slot.generation.wrapping_add(1) & GENERATION_MASK;
         let token = u64::from(slot.generation) << GENERATION_SHIFT | u64::from(index);
-        let mut turn = Turn {
-            shared: &self.shared,
-            registry: &self.registry,
-            scratch: &mut self.scratch,
-            now: self.now,
-            receives_left: RECEIVES_PER_TURN,
-        };
+        let mut turn = Turn::new(&self.shared, &self.registry, &mut self.scratch, self.now);
         let mut session = Box::new(Session::new(token, socket, source, destination, &turn));
         let next = guarded(&self.shared, || session.start(&mut turn, role)).unwrap_or(Next::Close);
         slot.session = Some(session);
@@ -227,13 +221,7 @@ impl EventThread {
             return;
         };
         let Some(session) = &mut slot.session else { return };
-        let mut turn = Turn {
-            shared: &self.shared,
-            registry: &self.registry,
-            scratch: &mut self.scratch,
-            now: self.now,
-            receives_left: RECEIVES_PER_TURN,
-        };
+        let mut turn = Turn::new(&self.shared, &self.registry, &mut self.scratch, self.now);
         match guarded(&self.shared, || session.turn(&mut turn, end, has_ended)) {
             Some(Next::Stay) => {
                 if turn.was_cut() {
@@ -269,13 +257,7 @@ impl EventThread {
         for (number, (index, end)) in places.into_iter().enumerate() {
             let Some(result) = self.sender.result(number) else { continue };
             let index = index as usize;
-            let turn = Turn {
-                shared: &self.shared,
-                registry: &self.registry,
-                scratch: &mut self.scratch,
-                now: self.now,
-                receives_left: RECEIVES_PER_TURN,
-            };
+            let turn = Turn::new(&self.shared, &self.registry, &mut self.scratch, self.now);
             let Some(session) = &mut self.slots[index].session else { continue };
             if session.note_sent(&turn, end, result) == Next::Close {
                 self.close(index);
@@ -287,13 +269,7 @@ impl EventThread {
 
     fn close(&mut self, index: usize) {
         let Some(mut session) = self.slots[index].session.take() else { return };
-        let turn = Turn {
-            shared: &self.shared,
-            registry: &self.registry,
-            scratch: &mut self.scratch,
-            now: self.now,
-            receives_left: RECEIVES_PER_TURN,
-        };
+        let turn = Turn::new(&self.shared, &self.registry, &mut self.scratch, self.now);
         guarded(&self.shared, || session.end(&turn));
         self.free.push(index as u32);
     }
@@ -305,13 +281,7 @@ impl EventThread {
             if self.now < session.deadline {
                 continue;
             }
-            let mut turn = Turn {
-                shared: &self.shared,
-                registry: &self.registry,
-                scratch: &mut self.scratch,
-                now: self.now,
-                receives_left: RECEIVES_PER_TURN,
-            };
+            let mut turn = Turn::new(&self.shared, &self.registry, &mut self.scratch, self.now);
             let next = match &session.phase {
                 Phase::Login(login) if login.is_connecting() => session.connect_timed_out(&mut turn),
                 _ => Next::Close,
@@ -331,10 +301,4 @@ fn guarded<T>(shared: &Shared, body: impl FnOnce() -> T) -> Option<T> {
             shared.log.write(Level::Critical, "a session failed in a way that is a bug; it is closed")
         })
         .ok()
-}
-
-impl AsFd for Inbox {
-    fn as_fd(&self) -> rustix::fd::BorrowedFd<'_> {
-        self.wake.as_fd()
-    }
 }

@@ -1,7 +1,7 @@
 //! One session between two ends of this process, for fuzzing. Main type: [`Harness`].
 
 use crate::log::Log;
-use crate::options::{Parsed, parse};
+use crate::options::parse;
 use crate::pool::Pool;
 use crate::registry::{End, Registry};
 use crate::session::{Next, Role, Session, Turn};
@@ -54,9 +54,7 @@ impl Harness {
             Some(_) => Some(ScriptEngine::new(&limits, Arc::clone(&backends), host)?),
             None => None,
         };
-        let Parsed::Run(mut options) = parse(&[])? else {
-            return Err("no options are a request to run".to_owned());
-        };
+        let mut options = parse(&[])?;
         options.script = script;
         let pool = Pool::new(Arc::clone(&backends), Arc::clone(&log)).map_err(|error| error.to_string())?;
         let shared = Shared::new(log, backends, Arc::new(pool), engine, &options, is_stopping);
@@ -74,13 +72,9 @@ impl Harness {
             return;
         };
         let client = Socket::new(far, true);
-        let mut turn = Turn {
-            shared: &self.shared,
-            registry: &self.registry,
-            scratch: &mut self.scratch,
-            now: RealClock.monotonic(),
-            receives_left: u32::MAX,
-        };
+        let mut turn = Turn::new(&self.shared, &self.registry, &mut self.scratch, RealClock.monotonic());
+        // No other session waits.
+        turn.receives_left = u32::MAX;
         let unnamed = || Address::Unix(PathBuf::new());
         let mut session = Session::new(1, Socket::new(near, true), unnamed(), unnamed(), &turn);
         let mut next = session.start(&mut turn, Role::Proxy);

@@ -1,4 +1,4 @@
-//! MySQL Proxy's command line and option file. Main types: [`Options`], [`Parsed`].
+//! MySQL Proxy's command line and option file. Main type: [`Options`].
 
 use crate::log::LEVELS;
 use crate::option_file;
@@ -40,14 +40,6 @@ pub(crate) struct AdminOptions {
     pub user: String,
     pub password: String,
     pub script: PathBuf,
-}
-
-/// What a command line says.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Parsed {
-    Run(Box<Options>),
-    Help,
-    Version,
 }
 
 /// An option.
@@ -228,15 +220,14 @@ pub fn page() -> Page {
 /// Options by name with their values in the order in which they were given.
 type Given = Vec<(&'static str, String)>;
 
+/// Whether help is asked for by a name that only MySQL Proxy has; the program itself answers to the others.
+pub(crate) fn asks_for_help(arguments: &[String]) -> bool {
+    arguments.iter().any(|argument| ["--help-all", "--help-proxy"].contains(&argument.as_str()))
+}
+
 /// Reads the command line, and the option file that it names. The command line wins.
-pub(crate) fn parse(arguments: &[String]) -> Result<Parsed, String> {
+pub(crate) fn parse(arguments: &[String]) -> Result<Options, String> {
     let given = command_line(arguments)?;
-    if has(&given, "version") {
-        return Ok(Parsed::Version);
-    }
-    if ["help", "help-all", "help-proxy"].iter().any(|name| has(&given, name)) {
-        return Ok(Parsed::Help);
-    }
     let mut all = Given::new();
     if let Some(file) = last(&given, "defaults-file") {
         for (key, value) in option_file::read(file)? {
@@ -255,7 +246,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Parsed, String> {
         }
     }
     all.extend(given);
-    options(&all).map(|options| Parsed::Run(Box::new(options)))
+    options(&all)
 }
 
 fn command_line(arguments: &[String]) -> Result<Given, String> {
@@ -399,10 +390,7 @@ mod tests {
 
     fn run(arguments: &[&str]) -> Result<Options, String> {
         let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        match parse(&arguments)? {
-            Parsed::Run(options) => Ok(*options),
-            other => Err(format!("{other:?}")),
-        }
+        parse(&arguments)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::address;
 use crate::event_thread::{Acceptor, EventThread, Inbox};
 use crate::log::Log;
-use crate::options::{Options, Parsed, page, parse};
+use crate::options::{Options, asks_for_help, page, parse};
 use crate::pool::Pool;
 use crate::session::Role;
 use crate::shared::{ProxyHost, Shared};
@@ -20,18 +20,10 @@ const BACKLOG: i32 = 1024;
 
 /// Runs the proxy until it is told to end.
 pub fn run(arguments: &[String]) -> ExitCode {
-    let code = parse(arguments).and_then(|parsed| match parsed {
-        Parsed::Help => {
-            command_line::print(&command_line::help(&page()));
-            Ok(0)
-        }
-        Parsed::Version => {
-            println!("iruka proxy {}, for scripts of MySQL Proxy 0.8.5", env!("CARGO_PKG_VERSION"));
-            Ok(0)
-        }
-        Parsed::Run(options) => serve(&options, arguments),
-    });
-    match code {
+    if asks_for_help(arguments) {
+        return command_line::print(&command_line::help(&page()));
+    }
+    match parse(arguments).and_then(|options| serve(&options, arguments)) {
         Ok(code) => ExitCode::from(code),
         Err(why) => {
             // Nobody can be told when standard error fails; the code tells.

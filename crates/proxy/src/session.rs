@@ -76,9 +76,14 @@ pub(crate) struct Turn<'a> {
 }
 
 /// Receives of one turn: with 64 KiB each, one client's long result holds up others for a millisecond or less.
-pub(crate) const RECEIVES_PER_TURN: u32 = 16;
+const RECEIVES_PER_TURN: u32 = 16;
 
-impl Turn<'_> {
+impl<'a> Turn<'a> {
+    /// A turn with its whole share of receives.
+    pub fn new(shared: &'a Shared, registry: &'a Registry, scratch: &'a mut [u8], now: Duration) -> Turn<'a> {
+        Turn { shared, registry, scratch, now, receives_left: RECEIVES_PER_TURN }
+    }
+
     /// Counts a receive; false when this turn has had enough.
     pub fn may_receive(&mut self) -> bool {
         let may = self.receives_left > 0;
@@ -131,7 +136,9 @@ impl Session {
             side.is_readable = true;
             side.has_ended |= has_ended;
         }
-        self.deadline = turn.now + turn.shared.settings.read_timeout;
+        if !matches!(self.phase, Phase::Closing) {
+            self.deadline = turn.now + turn.shared.settings.read_timeout;
+        }
         let next = self.run(turn);
         self.after(turn, next)
     }
@@ -237,11 +244,9 @@ impl Session {
 
     /// After a hook: the server may be another one, or none.
     pub fn follow_server(&mut self, turn: &Turn<'_>) -> Result<(), Errno> {
-        let socket = {
-            let state = self.connection.state();
-            state.server.as_ref().and_then(upstream).map(|upstream| Arc::clone(&upstream.socket))
-        };
-        let is_same = match (&self.server, &socket) {
+        let state = self.connection.state();
+        let socket = state.server.as_ref().and_then(upstream).map(|upstream| &upstream.socket);
+        let is_same = match (&self.server, socket) {
             (Some(side), Some(socket)) => Arc::ptr_eq(&side.socket, socket),
             (None, None) => true,
             _ => false,
@@ -249,6 +254,8 @@ impl Session {
         if is_same {
             return Ok(());
         }
+        let socket = socket.map(Arc::clone);
+        drop(state);
         if let Some(mut old) = self.server.take() {
             // Commands without an answer may be on their way. A connection that has half of one is good for nobody: the pool
             // sees its end.

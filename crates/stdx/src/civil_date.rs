@@ -1,4 +1,4 @@
-//! Dates of day numbers, for the lines of logs.
+//! Dates of day numbers.
 
 /// Gregorian year, month and day of a day number since 1970-01-01. Years are taken to begin in March, so that
 /// the leap day is their last one; 400 years have 146,097 days.

@@ -2,6 +2,7 @@
 //! Main type: [`TimeZone`]. Instants are microseconds since 1970-01-01 00:00:00 UTC.
 
 use std::sync::Arc;
+use stdx::civil_date::civil_date;
 use values::temporal::{Date, DateTime};
 
 /// The rules of a named zone.
@@ -126,15 +127,7 @@ pub fn days_since_1970(date: Date) -> i64 {
 
 /// The date of a number of days since 1970-01-01; years outside 0 to 9999 are cut.
 pub fn date_of_day(days: i64) -> Date {
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (year, month, day) = civil_date(days);
     Date { year: year.clamp(0, 9999) as u16, month: month as u8, day: day as u8 }
 }
 
